@@ -1,0 +1,1 @@
+//! Bytes to tensors and back: one file for each format.

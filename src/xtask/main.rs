@@ -1,0 +1,3 @@
+//! Every step of the project as a command.
+
+fn main() {}
