@@ -1,1 +1,35 @@
 //! The mathematics of attention: every stage named, a float64 oracle and a float32 fast path.
+//!
+//! The stages in reading order (see [`trace`]): project, norm and position, dot product, scale, soft cap, bias, mask,
+//! normalise, aggregate.
+//!
+//! - [`Config`] is a wish, [`AttentionSpec`] a valid one: the only place that checks.
+//! - [`masks`] and [`positions`] are registries: one file per scheme, one line each.
+//! - [`naive`] is the oracle: float64, row by row or everything at once, with gradients and the Jacobian of a row.
+//! - [`tiled`] is the fast path: float32, online softmax over blocks of keys, memory linear in the length.
+//! - [`lanes`] are the vectors it runs on, [`rows`] how its rows are shared out.
+//!
+//! Deliberately absent: browsers, serialisation, thread pools. Nothing here panics on numbers a reader can type, and
+//! no result is NaN.
+
+mod bits;
+mod error;
+pub mod limits;
+pub mod masks;
+pub mod math;
+pub mod naive;
+pub mod param;
+pub mod positions;
+pub mod rows;
+mod shape;
+mod spec;
+pub mod trace;
+
+pub use bits::BitMatrix;
+pub use error::{InputError, SpecError};
+pub use masks::{Coverage, MaskScheme, MaskUse};
+pub use naive::Inputs;
+pub use param::{Param, ParamKind, Value};
+pub use positions::{PositionScheme, PositionUse};
+pub use shape::{HeadIdx, KeyIdx, KvHeadIdx, QueryIdx, Shape};
+pub use spec::{AttentionSpec, Config, Hidden, Scale};
