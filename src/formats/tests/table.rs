@@ -1,5 +1,5 @@
 //! What a reader pastes, and what they are told when it is no table.
-
+#![expect(clippy::panic, reason = "a test fails by panicking")]
 use formats::{number, table};
 use table::Separator;
 
