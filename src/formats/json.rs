@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
             .unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
-    /// A finite number in JSON's spelling.
+    /// A finite number in JSON's spelling, or with a bare point or leading zeros (`1.`, `01`), as some programs write it.
     pub(crate) fn number(&mut self) -> Result<f64, FormatError> {
         self.peek();
         let rest = &self.text[self.at..];
