@@ -1,0 +1,178 @@
+//! The browser's part: workers, messages, clock and location.
+
+use super::sentence;
+use js_sys::{Array, Float64Array, Object, Reflect, Uint8Array};
+use protocol::{Frame, Reply};
+use std::rc::Rc;
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
+
+/// What a worker says.
+#[allow(clippy::large_enum_variant, reason = "one message is alive at a time")]
+pub enum Message {
+    /// The script runs and waits to be told which engine.
+    Hello,
+    /// An answer.
+    Reply(Reply),
+    /// The engine cannot start.
+    Failed(String),
+    /// The engine panicked.
+    Panic(String),
+    /// The script itself failed, or it speaks another version.
+    Error(String),
+}
+
+/// A worker that ends when it is dropped.
+pub struct Handle {
+    worker: Worker,
+    /// Name of the broadcast channel on which the engine's own threads report a panic: the worker that waits for
+    /// them cannot.
+    channel: String,
+    broadcast: Option<web_sys::BroadcastChannel>,
+    _messages: Closure<dyn FnMut(MessageEvent)>,
+    _errors: Closure<dyn FnMut(ErrorEvent)>,
+}
+
+impl Handle {
+    /// Starts the script at `url`. Fails where the browser refuses a worker.
+    pub fn new(url: &str, on_message: impl Fn(Message) + 'static) -> Result<Handle, String> {
+        let on_message = Rc::new(on_message);
+        let worker = spawn(url).map_err(|e| sentence(&e))?;
+        let messages = {
+            let on_message = Rc::clone(&on_message);
+            Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| on_message(parse(&event.data())))
+        };
+        let errors = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
+            // The reader is told in the page; the console need not repeat it.
+            event.prevent_default();
+            let what = Reflect::get(&event, &"message".into()).ok().and_then(|m| m.as_string()).unwrap_or_default();
+            on_message(Message::Error(if what.is_empty() { "its script did not load".to_owned() } else { what }));
+        });
+        worker.set_onmessage(Some(messages.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(errors.as_ref().unchecked_ref()));
+        let channel = format!("attention-lab-{}", js_sys::Math::random());
+        let broadcast = web_sys::BroadcastChannel::new(&channel).ok();
+        if let Some(broadcast) = &broadcast {
+            broadcast.set_onmessage(Some(messages.as_ref().unchecked_ref()));
+        }
+        Ok(Handle { worker, channel, broadcast, _messages: messages, _errors: errors })
+    }
+
+    /// Says which engine to start.
+    pub fn init(&self, base: &str, variant: &str, threads: f64) {
+        let message = Object::new();
+        set(&message, "base", base.into());
+        set(&message, "variant", variant.into());
+        set(&message, "threads", threads.into());
+        set(&message, "channel", self.channel.as_str().into());
+        // Strings and numbers can always be posted; if not, the start times out and says so.
+        let _ = self.worker.post_message(&message);
+    }
+
+    /// Posts a job, its arrays transferred. Fails where the browser has no memory for it.
+    pub fn post(&self, frame: Frame) -> Result<(), String> {
+        let message = Object::new();
+        let transfer = Array::new();
+        let head = Uint8Array::from(frame.head.as_slice());
+        transfer.push(&head.buffer());
+        let arrays = Array::new();
+        for array in &frame.arrays {
+            let array = Float64Array::from(array.as_slice());
+            transfer.push(&array.buffer());
+            arrays.push(&array);
+        }
+        set(&message, "head", head.into());
+        set(&message, "arrays", arrays.into());
+        self.worker.post_message_with_transfer(&message, &transfer).map_err(|e| sentence(&e))
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
+        self.worker.terminate();
+        if let Some(broadcast) = &self.broadcast {
+            broadcast.close();
+        }
+    }
+}
+
+/// A module worker; in an opaque origin (a sandboxed frame), where a worker by address is refused, a classic one from
+/// a blob that imports the same module.
+fn spawn(url: &str) -> Result<Worker, JsValue> {
+    let origin = Reflect::get(&js_sys::global(), &"origin".into()).ok().and_then(|o| o.as_string());
+    if origin.as_deref() == Some("null") {
+        let script =
+            format!("import({url:?}).catch((error) => self.postMessage({{ failed: String(error.message ?? error) }}));");
+        let options = web_sys::BlobPropertyBag::new();
+        options.set_type("text/javascript");
+        let blob = web_sys::Blob::new_with_str_sequence_and_options(&Array::of1(&script.into()), &options)?;
+        let address = web_sys::Url::create_object_url_with_blob(&blob)?;
+        return Worker::new(&address);
+    }
+    let options = WorkerOptions::new();
+    options.set_type(WorkerType::Module);
+    Worker::new_with_options(url, &options)
+}
+
+fn parse(data: &JsValue) -> Message {
+    let text = |key: &str| get(data, key).and_then(|v| v.as_string());
+    if let Some(what) = text("panic") {
+        return Message::Panic(what);
+    }
+    if let Some(why) = text("failed") {
+        return Message::Failed(why);
+    }
+    let Some(head) = get(data, "head").and_then(|h| h.dyn_into::<Uint8Array>().ok()) else {
+        return Message::Hello;
+    };
+    let arrays = get(data, "arrays").map(|a| Array::from(&a)).unwrap_or_default();
+    let arrays = arrays.iter().map(|a| a.dyn_ref::<Float64Array>().map(Float64Array::to_vec).unwrap_or_default());
+    let frame = Frame { head: head.to_vec(), arrays: arrays.collect() };
+    match Reply::from_frame(frame) {
+        Ok(reply) => Message::Reply(reply),
+        Err(error) => Message::Error(error.to_string()),
+    }
+}
+
+fn get(object: &JsValue, key: &str) -> Option<JsValue> {
+    Reflect::get(object, &key.into()).ok().filter(|v| !v.is_undefined())
+}
+
+fn set(object: &Object, key: &str, value: JsValue) {
+    // Fails only for frozen objects and proxies.
+    let _ = Reflect::set(object, &key.into(), &value);
+}
+
+/// Milliseconds on a clock that never goes back.
+pub fn now() -> f64 {
+    web_sys::window().and_then(|w| w.performance()).map_or_else(js_sys::Date::now, |p| p.now())
+}
+
+/// Calls `then` once after so many milliseconds.
+pub fn after(millis: i32, then: &JsValue) {
+    if let (Some(window), Some(then)) = (web_sys::window(), then.dyn_ref()) {
+        // Refused only for a closed window.
+        let _ = window.set_timeout_with_callback_and_timeout_and_arguments_0(then, millis);
+    }
+}
+
+/// A parameter of the page's address.
+pub fn query(key: &str) -> Option<String> {
+    let search = web_sys::window()?.location().search().ok()?;
+    web_sys::UrlSearchParams::new_with_str(&search).ok()?.get(key)
+}
+
+/// Threads that the machine has.
+pub fn threads() -> f64 {
+    web_sys::window().map_or(1.0, |w| w.navigator().hardware_concurrency())
+}
+
+/// Whether the browser lets this page share memory. The documentation says which headers that takes; making a shared
+/// `WebAssembly.Memory` succeeds everywhere and says nothing.
+pub fn may_use_threads() -> bool {
+    let global = js_sys::global();
+    let isolated = get(&global, "crossOriginIsolated").is_some_and(|v| v.is_truthy());
+    isolated && get(&global, "SharedArrayBuffer").is_some_and(|v| v.is_function())
+}
