@@ -1,3 +1,129 @@
-//! Every step of the project as a command.
+//! Every step of the project as a command: `cargo xtask help` lists them.
+//!
+//! Continuous integration runs the same commands (`.ci/run` is `cargo xtask test`). Few dependencies, so that the
+//! first `cargo xtask` compiles in seconds; what needs the project's own crates (`golden`) sits behind a feature.
 
-fn main() {}
+mod debian;
+mod engines;
+#[cfg(feature = "golden")]
+mod golden;
+mod home;
+mod new_lab;
+mod page;
+mod run;
+mod server;
+mod setup;
+mod sizes;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+/// What went wrong, as sentences for the person at the terminal: expected, got, what to do.
+pub type Result<T = ()> = std::result::Result<T, String>;
+
+const HELP: &str = "\
+cargo xtask COMMAND
+
+  serve [--port N] [--release] [--open]   set up, build, serve and rebuild on every change
+  serve --dist [--port N] [--plain] [--under PATH]
+                                          serve dist/ as it is; --plain leaves out the isolation headers
+  build [--dev]                           set up; page and engines into dist/
+  test [--only STAGE,…] [--skip STAGE,…]  set up; every test. Stages: STAGES
+  golden [DIR]                            reference cases through every path, native and wasm (default: tests/golden)
+  sizes                                   bytes over the wire to the first interaction
+  engines                                 the engine's two variants alone; Trunk runs this as its hook
+  new-lab NAME                            a new lab's folder and its line in the registry
+  setup [--test]                          install what is missing and nothing else
+  env                                     print the PATH that makes plain `trunk serve` work
+
+Tools are kept in $ATTENTION_LAB_CACHE, else $XDG_CACHE_HOME/attention-lab, else ~/.cache/attention-lab.
+ATTENTION_LAB_TOOLCHAIN=rustup or =debian says where the compiler for WebAssembly comes from.
+";
+
+fn main() -> ExitCode {
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    let command = if args.is_empty() {
+        "help".to_owned()
+    } else {
+        args.remove(0)
+    };
+    let outcome = match command.as_str() {
+        "setup" => setup::command(&args),
+        "env" => setup::print_env(),
+        "engines" => engines::command(),
+        "build" => page::build_command(&args),
+        "serve" => page::serve_command(&args),
+        "test" => test::command(&args),
+        "golden" => run_golden(&args),
+        "sizes" => sizes::command(),
+        "new-lab" => new_lab::command(&args),
+        "help" | "--help" | "-h" => {
+            print!("{}", HELP.replace("STAGES", &test::stage_names()));
+            Ok(())
+        }
+        other => Err(format!(
+            "there is no command `{other}`. `cargo xtask help` lists them."
+        )),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(feature = "golden")]
+fn run_golden(args: &[String]) -> Result {
+    golden::command(args)
+}
+
+/// Starts this program again, built with the crates it needs and optimised: the oracle is slow in a debug build.
+#[cfg(not(feature = "golden"))]
+fn run_golden(args: &[String]) -> Result {
+    let mut cargo = run::native_cargo();
+    cargo
+        .args([
+            "run",
+            "--quiet",
+            "--profile",
+            "engine",
+            "--package",
+            "xtask",
+        ])
+        .args(["--features", "golden", "--", "golden"])
+        .args(args)
+        .current_dir(home::root()?);
+    run::check(&mut cargo, "cargo xtask golden")
+}
+
+/// The value that follows `name` in `args`, and the flags that are left over.
+pub fn take_value(args: &mut Vec<String>, name: &str) -> Result<Option<String>> {
+    let Some(at) = args.iter().position(|arg| arg == name) else {
+        return Ok(None);
+    };
+    if at + 1 >= args.len() {
+        return Err(format!("{name} wants a value after it."));
+    }
+    args.remove(at);
+    Ok(Some(args.remove(at)))
+}
+
+/// Whether the flag `name` stands in `args`; takes it out.
+pub fn take_flag(args: &mut Vec<String>, name: &str) -> bool {
+    let before = args.len();
+    args.retain(|arg| arg != name);
+    args.len() != before
+}
+
+/// Fails when something is left that nobody understood.
+pub fn no_more(args: &[String]) -> Result {
+    match args.first() {
+        None => Ok(()),
+        Some(arg) => Err(format!(
+            "`{arg}` is not understood here. `cargo xtask help` lists what is."
+        )),
+    }
+}

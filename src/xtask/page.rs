@@ -1,0 +1,120 @@
+//! Building and serving the page with Trunk.
+
+use crate::run::{self, say};
+use crate::setup::{self, Kit};
+use crate::{Result, engines, home, no_more, server, take_flag, take_value};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::process::Command;
+
+const PORT: u16 = 8080;
+
+/// `cargo xtask build [--dev]`
+pub fn build_command(args: &[String]) -> Result {
+    let mut args = args.to_vec();
+    let dev = take_flag(&mut args, "--dev");
+    no_more(&args)?;
+    let kit = setup::for_builds()?;
+    build(&kit, !dev)
+}
+
+/// Page and engines into dist/.
+pub fn build(kit: &Kit, release: bool) -> Result {
+    // The hook would build the engines too, but beside the page's own build, and it would say so in between.
+    engines::ensure(kit)?;
+    let mut trunk = trunk(kit)?;
+    trunk.arg("build");
+    if release {
+        trunk.arg("--release");
+    }
+    let what = if release { "release" } else { "development" };
+    run::timed(&format!("page: {what} build"), || {
+        run::check(&mut trunk, "trunk build")
+    })
+}
+
+/// `cargo xtask serve …`
+pub fn serve_command(args: &[String]) -> Result {
+    let mut args = args.to_vec();
+    let port = match take_value(&mut args, "--port")? {
+        None => None,
+        Some(text) => Some(text.parse::<u16>().map_err(|_| {
+            format!("--port {text}: expected a number from 0 to 65535, 0 for any free one.")
+        })?),
+    };
+    let open = take_flag(&mut args, "--open");
+    if take_flag(&mut args, "--dist") {
+        let plain = take_flag(&mut args, "--plain");
+        let under = take_value(&mut args, "--under")?;
+        no_more(&args)?;
+        let dist = dist(&home::root()?)?;
+        let site = server::Site::new(dist, !plain, under.as_deref())?;
+        let listener = server::listen(port.unwrap_or(PORT))?;
+        let address = site.address(&listener)?;
+        println!("serving dist/ at {address}");
+        if open {
+            open_browser(&address);
+        }
+        return site.serve(listener);
+    }
+    let release = take_flag(&mut args, "--release");
+    no_more(&args)?;
+
+    let kit = setup::for_builds()?;
+    engines::ensure(&kit)?;
+    let port = match port {
+        None => PORT,
+        Some(0) => free_port()?,
+        Some(port) => port,
+    };
+    let mut trunk = trunk(&kit)?;
+    trunk.args(["serve", "--port", &port.to_string()]);
+    if release {
+        trunk.arg("--release");
+    }
+    if open {
+        trunk.arg("--open");
+    }
+    say(&format!(
+        "building the page; when that is done, it is at http://127.0.0.1:{port}/ (Ctrl-C ends)"
+    ));
+    run::check(&mut trunk, "trunk serve")
+}
+
+/// The folder that `cargo xtask build` fills.
+pub fn dist(root: &Path) -> Result<std::path::PathBuf> {
+    let dist = root.join("dist");
+    if dist.join("index.html").is_file() {
+        Ok(dist)
+    } else {
+        Err("there is no dist/index.html. Run `cargo xtask build` first.".into())
+    }
+}
+
+fn trunk(kit: &Kit) -> Result<Command> {
+    let mut trunk = kit.command(&kit.trunk)?;
+    trunk
+        .current_dir(home::root()?)
+        .env("TRUNK_SKIP_VERSION_CHECK", "true")
+        // Trunk takes it for a switch of its own and stumbles over the usual `1`.
+        .env_remove("NO_COLOR");
+    Ok(trunk)
+}
+
+fn free_port() -> Result<u16> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(|e| format!("no free port: {e}."))
+}
+
+fn open_browser(address: &str) {
+    let program = match std::env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
+    if Command::new(program).arg(address).spawn().is_err() {
+        say("no browser could be opened; the address is above.");
+    }
+}

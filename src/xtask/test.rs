@@ -1,0 +1,222 @@
+//! `cargo xtask test`: everything that continuous integration runs, stage by stage.
+
+use crate::run::{self, say};
+use crate::server::Site;
+use crate::{Result, home, no_more, page, setup, sizes, take_value};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+type Stage = (&'static str, fn(&Path) -> Result<Outcome>);
+
+/// In the order in which they run: what fails soonest comes first.
+const STAGES: [Stage; 8] = [
+    ("setup", set_up),
+    ("fmt", fmt),
+    ("clippy", clippy),
+    ("native", native),
+    ("build", build),
+    ("sizes", weigh),
+    ("golden", golden),
+    ("browser", browser),
+];
+
+enum Outcome {
+    Passed,
+    Skipped(String),
+}
+
+/// The stages' names, for the help text.
+pub fn stage_names() -> String {
+    STAGES.map(|(name, _)| name).join(" ")
+}
+
+/// `cargo xtask test [--only STAGE,…] [--skip STAGE,…]`
+pub fn command(args: &[String]) -> Result {
+    let mut args = args.to_vec();
+    let only = stages(take_value(&mut args, "--only")?)?;
+    let skip = stages(take_value(&mut args, "--skip")?)?;
+    no_more(&args)?;
+    let root = home::root()?;
+
+    let mut lines = Vec::new();
+    let mut failed = Vec::new();
+    let start = Instant::now();
+    for (name, stage) in STAGES {
+        let wanted = only.is_empty() || only.iter().any(|o| o == name);
+        if !wanted || skip.iter().any(|s| s == name) {
+            continue;
+        }
+        say(&format!("── {name}"));
+        let began = Instant::now();
+        let said = match stage(&root) {
+            Ok(Outcome::Passed) => "ok".to_owned(),
+            Ok(Outcome::Skipped(why)) => format!("skipped: {why}"),
+            Err(why) => {
+                eprintln!("error: {why}");
+                failed.push(name);
+                "FAILED".to_owned()
+            }
+        };
+        lines.push(format!(
+            "{name:<10}{:>10}   {said}",
+            minutes(began.elapsed())
+        ));
+        // Without tools or a page nothing after it means anything.
+        if failed.contains(&name) && matches!(name, "setup" | "build") {
+            break;
+        }
+    }
+    println!("\nstage        minutes");
+    for line in lines {
+        println!("{line}");
+    }
+    println!("{:<10}{:>10}", "all", minutes(start.elapsed()));
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("these stages failed: {}.", failed.join(", ")))
+    }
+}
+
+fn minutes(time: Duration) -> String {
+    let seconds = time.as_secs();
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+fn stages(list: Option<String>) -> Result<Vec<String>> {
+    let list = list.unwrap_or_default();
+    let names: Vec<String> = list
+        .split(',')
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect();
+    match names
+        .iter()
+        .find(|name| STAGES.iter().all(|(known, _)| known != name))
+    {
+        None => Ok(names),
+        Some(name) => Err(format!(
+            "there is no stage `{name}`: expected some of {}.",
+            stage_names()
+        )),
+    }
+}
+
+fn set_up(_root: &Path) -> Result<Outcome> {
+    setup::for_builds()?;
+    setup::for_tests()?;
+    Ok(Outcome::Passed)
+}
+
+/// A part of the toolchain that not every machine has. CI must have it.
+fn component(name: &str) -> Result<Option<Outcome>> {
+    let mut cargo = run::native_cargo();
+    if run::ask(cargo.args([name, "--version"])).is_some() {
+        return Ok(None);
+    }
+    let why = format!("cargo {name} is not installed (`rustup component add rustfmt clippy`)");
+    if std::env::var_os("CI").is_some() {
+        return Err(format!("{why}."));
+    }
+    Ok(Some(Outcome::Skipped(why)))
+}
+
+fn fmt(root: &Path) -> Result<Outcome> {
+    if let Some(skipped) = component("fmt")? {
+        return Ok(skipped);
+    }
+    let mut cargo = run::native_cargo();
+    cargo.args(["fmt", "--all", "--check"]).current_dir(root);
+    run::check(&mut cargo, "cargo fmt --check")?;
+    Ok(Outcome::Passed)
+}
+
+fn clippy(root: &Path) -> Result<Outcome> {
+    if let Some(skipped) = component("clippy")? {
+        return Ok(skipped);
+    }
+    let mut cargo = run::native_cargo();
+    cargo
+        .args(["clippy", "--quiet", "--workspace", "--all-targets"])
+        .args(["--features", "xtask/golden", "--", "-D", "warnings"])
+        .current_dir(root);
+    run::check(&mut cargo, "cargo clippy")?;
+    Ok(Outcome::Passed)
+}
+
+fn native(root: &Path) -> Result<Outcome> {
+    let mut cargo = run::native_cargo();
+    let has_nextest = run::ask(run::native_cargo().args(["nextest", "--version"])).is_some();
+    if has_nextest {
+        cargo.args(["nextest", "run", "--no-tests", "pass"]);
+    } else {
+        cargo.args(["test", "--quiet"]);
+    }
+    cargo.arg("--workspace").current_dir(root);
+    run::check(&mut cargo, "the native tests")?;
+    if has_nextest {
+        // nextest leaves out the examples in the documentation.
+        let mut doc = run::native_cargo();
+        doc.args(["test", "--quiet", "--workspace", "--doc"])
+            .current_dir(root);
+        run::check(&mut doc, "the examples in the documentation")?;
+    }
+    Ok(Outcome::Passed)
+}
+
+fn build(_root: &Path) -> Result<Outcome> {
+    let kit = setup::for_builds()?;
+    page::build(&kit, true)?;
+    Ok(Outcome::Passed)
+}
+
+fn weigh(_root: &Path) -> Result<Outcome> {
+    sizes::command()?;
+    Ok(Outcome::Passed)
+}
+
+fn golden(root: &Path) -> Result<Outcome> {
+    let folder = root.join("tests/golden");
+    if !folder.is_dir() {
+        return Ok(Outcome::Skipped("no tests/golden".into()));
+    }
+    crate::run_golden(&[folder.to_string_lossy().into_owned()])?;
+    Ok(Outcome::Passed)
+}
+
+/// The suite on the real build, served twice: as it is published, and on a server that sends no isolation headers.
+fn browser(root: &Path) -> Result<Outcome> {
+    let suite = root.join("tests/browser");
+    if !suite.is_dir() {
+        return Ok(Outcome::Skipped("no tests/browser".into()));
+    }
+    let browser = setup::for_tests()?;
+    let dist = page::dist(root)?;
+    let isolated = Site::new(dist.clone(), true, None)?.start()?;
+    let plain = Site::new(dist.clone(), false, None)?.start()?;
+    let under = Site::new(dist, true, Some("course/week3"))?.start()?;
+
+    let mut files = home::files_under(&suite)?;
+    files.retain(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".test.js") || name.ends_with(".test.mjs")
+    });
+    if files.is_empty() {
+        return Err("tests/browser has no *.test.mjs: a suite of no tests proves nothing.".into());
+    }
+    let mut node = Command::new("node");
+    node.args(["--test", "--test-concurrency=1"])
+        .args(files)
+        .current_dir(root.join("tests"))
+        .env("BASE_URL", isolated)
+        .env("PLAIN_URL", plain)
+        .env("SUBPATH_URL", under)
+        .env("CHROME", browser.browser)
+        .env("CHROMEDRIVER", browser.driver)
+        // Selenium looks for nothing by itself and tells nobody.
+        .env("SE_OFFLINE", "true")
+        .env("SE_AVOID_STATS", "true");
+    run::check(&mut node, "the browser suite")?;
+    Ok(Outcome::Passed)
+}
