@@ -11,18 +11,37 @@
 //!
 //! Deliberately absent: browsers, serialisation, thread pools. Nothing here panics on numbers a reader can type, and
 //! no result is NaN.
+//!
+//! ```
+//! use attention::naive::{Inputs, forward};
+//! use attention::{AttentionSpec, Config, MaskUse, Shape};
+//!
+//! let config = Config {
+//!     masks: vec![MaskUse::new("causal", &[])?],
+//!     ..Config::new(Shape { d_v: 1, ..Shape::square(2, 1) })
+//! };
+//! let spec = AttentionSpec::new(config)?;
+//! let inputs = Inputs::new(&spec, &[0.0, 0.0], &[3.0, 4.0], &[10.0, 20.0])?;
+//! let result = forward(&spec, &inputs);
+//! assert_eq!(result.weights, [1.0, 0.0, 0.5, 0.5]);
+//! assert_eq!(result.out, [10.0, 15.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bits;
 mod error;
+// LANES
 pub mod limits;
 pub mod masks;
 pub mod math;
 pub mod naive;
 pub mod param;
 pub mod positions;
+mod prepare;
 pub mod rows;
 mod shape;
 mod spec;
+// TILED
 pub mod trace;
 
 pub use bits::BitMatrix;
