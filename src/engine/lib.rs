@@ -1,17 +1,20 @@
 //! The worker: takes jobs, computes traces, newest revision first.
+//!
+//! Everything but [`browser`] and [`pool`] is plain Rust, tested natively: [`queue`] decides what is next, [`run`]
+//! turns a job into its reply in steps, [`view`] and [`look`] are the steps, [`limits`] says what is too much.
+//! Deliberately absent: anything of the page, and any thread but [`pool`]'s.
 
-use wasm_bindgen::prelude::wasm_bindgen;
+pub mod limits;
+pub mod look;
+pub mod numbers;
+pub mod pool;
+pub mod queue;
+pub mod run;
+pub mod view;
+pub mod worker;
 
-#[cfg(feature = "threads")]
+#[cfg(target_arch = "wasm32")]
+pub mod browser;
+
+#[cfg(all(target_arch = "wasm32", feature = "threads"))]
 pub use wasm_bindgen_rayon::init_thread_pool;
-
-/// Which variant this is: `"simd"` or `"simd-threads"`.
-#[wasm_bindgen]
-pub fn variant() -> String {
-    let name = if cfg!(feature = "threads") {
-        "simd-threads"
-    } else {
-        "simd"
-    };
-    name.into()
-}

@@ -156,7 +156,11 @@ impl Client {
         let mut state = self.0.state.borrow_mut();
         state.generation += 1;
         let generation = state.generation;
-        let name = if state.variant == Variant::Missing { "engine-missing.js" } else { "engine-worker.js" };
+        let name = if state.variant == Variant::Missing {
+            "engine-missing.js"
+        } else {
+            "engine-worker.js"
+        };
         let url = format!("{}www/{name}", self.0.base);
         state.worker = None;
         state.starting = Some(wire::now());
@@ -182,7 +186,13 @@ impl Client {
     fn message(&self, generation: u32, message: Message) {
         let mut state = self.0.state.borrow_mut();
         // A message from a worker that has been replaced is from the dead.
-        let Some(worker) = state.worker.as_ref().filter(|_| state.generation == generation) else { return };
+        let Some(worker) = state
+            .worker
+            .as_ref()
+            .filter(|_| state.generation == generation)
+        else {
+            return;
+        };
         match message {
             Message::Hello => {
                 let (name, threads) = match state.variant {
@@ -218,7 +228,11 @@ impl Client {
             Message::Panic(why) | Message::Error(why) => {
                 let starting = state.starting.is_some();
                 drop(state);
-                if starting { self.no_start(&why) } else { self.died(&why) }
+                if starting {
+                    self.no_start(&why)
+                } else {
+                    self.died(&why)
+                }
             }
         }
     }
@@ -231,7 +245,9 @@ impl Client {
         if state.variant == Variant::Threads {
             state.variant = Variant::Simd;
             drop(state);
-            self.emit(Event::EngineNote(format!("The engine with threads did not start ({why}), so one thread computes.")));
+            self.emit(Event::EngineNote(format!(
+                "The engine with threads did not start ({why}), so one thread computes."
+            )));
             self.spawn();
             return;
         }
@@ -259,10 +275,17 @@ impl Client {
         drop(state);
         let advice = match (will_retry, hopeless) {
             (true, false) => "It starts again; your numbers are kept.",
-            (true, true) => "It starts again without them: undo the last change or try another; your numbers are kept.",
-            (false, _) => "It stopped several times in a row: undo the last change, then start it again.",
+            (true, true) => {
+                "It starts again without them: undo the last change or try another; your numbers are kept."
+            }
+            (false, _) => {
+                "It stopped several times in a row: undo the last change, then start it again."
+            }
         };
-        self.emit(Event::Failed { message: format!("The engine stopped on these inputs: {why}. {advice}"), will_retry });
+        self.emit(Event::Failed {
+            message: format!("The engine stopped on these inputs: {why}. {advice}"),
+            will_retry,
+        });
         if will_retry {
             self.spawn();
         }
@@ -286,7 +309,11 @@ impl Client {
         let mut state = self.0.state.borrow_mut();
         state.ticking = false;
         if let Some(since) = state.starting {
-            let limit = if state.variant == Variant::Threads { THREADS_START } else { SIMD_START };
+            let limit = if state.variant == Variant::Threads {
+                THREADS_START
+            } else {
+                SIMD_START
+            };
             drop(state);
             if now - since > limit {
                 self.no_start(&format!("no answer within {} seconds", limit / 1000.0));

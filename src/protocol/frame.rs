@@ -43,10 +43,15 @@ impl Frame {
     }
 
     pub(crate) fn read<M: Message>(self) -> Result<M, FrameError> {
-        let mut message: M = postcard::from_bytes(&self.head).map_err(|e| FrameError(e.to_string()))?;
+        let mut message: M =
+            postcard::from_bytes(&self.head).map_err(|e| FrameError(e.to_string()))?;
         let slots = message.arrays();
         if slots.len() != self.arrays.len() {
-            return Err(FrameError(format!("{} arrays expected, {} came", slots.len(), self.arrays.len())));
+            return Err(FrameError(format!(
+                "{} arrays expected, {} came",
+                slots.len(),
+                self.arrays.len()
+            )));
         }
         for (slot, array) in slots.into_iter().zip(self.arrays) {
             *slot = array;
@@ -56,7 +61,9 @@ impl Frame {
 
     /// The frame as one run of bytes (little endian), for files and tests.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(16 + self.head.len() + self.arrays.iter().map(|a| 8 + 8 * a.len()).sum::<usize>());
+        let mut bytes = Vec::with_capacity(
+            16 + self.head.len() + self.arrays.iter().map(|a| 8 + 8 * a.len()).sum::<usize>(),
+        );
         bytes.extend((self.head.len() as u64).to_le_bytes());
         bytes.extend((self.arrays.len() as u64).to_le_bytes());
         bytes.extend(&self.head);
@@ -71,19 +78,33 @@ impl Frame {
     pub fn from_bytes(bytes: &[u8]) -> Result<Frame, FrameError> {
         let mut rest = bytes;
         let mut take = |n: usize| -> Result<&[u8], FrameError> {
-            let (head, tail) = rest.split_at_checked(n).ok_or_else(|| FrameError("the message ends early".into()))?;
+            let (head, tail) = rest
+                .split_at_checked(n)
+                .ok_or_else(|| FrameError("the message ends early".into()))?;
             rest = tail;
             Ok(head)
         };
-        let word = |b: &[u8]| usize::try_from(u64::from_le_bytes(b.first_chunk::<8>().copied().unwrap_or_default())).unwrap_or(usize::MAX);
+        let word = |b: &[u8]| {
+            usize::try_from(u64::from_le_bytes(
+                b.first_chunk::<8>().copied().unwrap_or_default(),
+            ))
+            .unwrap_or(usize::MAX)
+        };
         let head_len = word(take(8)?);
         let count = word(take(8)?);
         let head = take(head_len)?.to_vec();
         let mut arrays = Vec::new();
         for _ in 0..count {
             let len = word(take(8)?);
-            let raw = take(len.checked_mul(8).ok_or_else(|| FrameError("an array is too long".into()))?)?;
-            arrays.push(raw.chunks_exact(8).map(|c| f64::from_le_bytes(c.first_chunk::<8>().copied().unwrap_or_default())).collect());
+            let raw = take(
+                len.checked_mul(8)
+                    .ok_or_else(|| FrameError("an array is too long".into()))?,
+            )?;
+            arrays.push(
+                raw.chunks_exact(8)
+                    .map(|c| f64::from_le_bytes(c.first_chunk::<8>().copied().unwrap_or_default()))
+                    .collect(),
+            );
         }
         Ok(Frame { head, arrays })
     }

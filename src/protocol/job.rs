@@ -66,7 +66,9 @@ impl Numbers {
     fn arrays(&mut self) -> Vec<&mut Vec<f64>> {
         match self {
             Numbers::Given { q, k, v } => vec![q, k, v],
-            Numbers::Tokens { x, w_q, w_k, w_v, .. } => vec![x, w_q, w_k, w_v],
+            Numbers::Tokens {
+                x, w_q, w_k, w_v, ..
+            } => vec![x, w_q, w_k, w_v],
         }
     }
 }

@@ -16,9 +16,22 @@ mod reply;
 pub use frame::{Frame, FrameError};
 pub use job::{Job, KernelJob, Look, Numbers, StagesJob, Target, ViewJob};
 pub use reply::{
-    CellLook, FastCheck, Kernel, Ready, Refusal, Reply, RowFacts, RowLook, Stages, Summary, Trace, Variant,
+    CellLook, FastCheck, Kernel, Ready, Refusal, Reply, RowFacts, RowLook, ShapeFacts, Stages,
+    Summary, Trace, Variant, cell_number, cell_state,
 };
 
 /// Counts the changes of a session. The page gives them out; larger is newer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub struct Revision(pub u64);

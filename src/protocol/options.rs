@@ -27,7 +27,11 @@ pub struct OptionsError {
 
 impl fmt::Display for OptionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: expected {}, got {}. Correct it or leave it out.", self.key, self.expected, self.got)
+        write!(
+            f,
+            "{}: expected {}, got {}. Correct it or leave it out.",
+            self.key, self.expected, self.got
+        )
     }
 }
 
@@ -63,11 +67,17 @@ struct Problem {
 
 impl Problem {
     fn expected(expected: impl Into<String>) -> Self {
-        Problem { expected: expected.into(), got: None }
+        Problem {
+            expected: expected.into(),
+            got: None,
+        }
     }
 
     fn got(self, got: &str) -> Self {
-        Problem { got: Some(got.to_owned()), ..self }
+        Problem {
+            got: Some(got.to_owned()),
+            ..self
+        }
     }
 }
 
@@ -79,7 +89,9 @@ macro_rules! size {
             times: Times::Once,
             write: |c| vec![c.shape.$field.to_string()],
             read: |c, text| {
-                c.shape.$field = text.parse().map_err(|_| Problem::expected("a whole number"))?;
+                c.shape.$field = text
+                    .parse()
+                    .map_err(|_| Problem::expected("a whole number"))?;
                 Ok(())
             },
         }
@@ -150,7 +162,12 @@ pub static PROPERTIES: &[Property] = &[
         key: "pos",
         field: "positions",
         times: Times::Often,
-        write: |c| c.positions.iter().map(|p| write_use(p.scheme.id, p.scheme.params, &p.values, None)).collect(),
+        write: |c| {
+            c.positions
+                .iter()
+                .map(|p| write_use(p.scheme.id, p.scheme.params, &p.values, None))
+                .collect()
+        },
         read: |c, text| {
             c.positions.push(read_position(text)?);
             Ok(())
@@ -161,9 +178,17 @@ pub static PROPERTIES: &[Property] = &[
         key: "sink",
         field: "sink",
         times: Times::AtMostOnce,
-        write: |c| c.sink.iter().map(|s| s.iter().map(|&x| number(x)).collect::<Vec<_>>().join(",")).collect(),
+        write: |c| {
+            c.sink
+                .iter()
+                .map(|s| s.iter().map(|&x| number(x)).collect::<Vec<_>>().join(","))
+                .collect()
+        },
         read: |c, text| {
-            let logits = text.split(',').filter(|_| !text.is_empty()).map(read_number);
+            let logits = text
+                .split(',')
+                .filter(|_| !text.is_empty())
+                .map(read_number);
             c.sink = Some(logits.collect::<Result<_, _>>()?);
             Ok(())
         },
@@ -177,22 +202,36 @@ pub fn by_key(key: &str) -> Option<&'static Property> {
 
 /// The keys and values of a config, in the order of [`PROPERTIES`].
 pub fn to_pairs(config: &Config) -> Vec<(&'static str, String)> {
-    PROPERTIES.iter().flat_map(|p| (p.write)(config).into_iter().map(|value| (p.key, value))).collect()
+    PROPERTIES
+        .iter()
+        .flat_map(|p| (p.write)(config).into_iter().map(|value| (p.key, value)))
+        .collect()
 }
 
 /// A config from keys and values. Fails at the first that is unknown, unreadable, missing or there twice.
-pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Config, OptionsError> {
+pub fn from_pairs<'a>(
+    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<Config, OptionsError> {
     let mut config = Config::new(Shape::square(0, 0));
     let mut seen = vec![false; PROPERTIES.len()];
     let quoted = |text: &str| format!("“{text}”");
     for (key, value) in pairs {
-        let Some((property, seen)) = PROPERTIES.iter().zip(&mut seen).find(|(p, _)| p.key == key) else {
+        let Some((property, seen)) = PROPERTIES.iter().zip(&mut seen).find(|(p, _)| p.key == key)
+        else {
             let known: Vec<&str> = PROPERTIES.iter().map(|p| p.key).collect();
             let expected = format!("one of the options {}", known.join(", "));
-            return Err(OptionsError { key: key.to_owned(), expected, got: quoted(key) });
+            return Err(OptionsError {
+                key: key.to_owned(),
+                expected,
+                got: quoted(key),
+            });
         };
         if std::mem::replace(seen, true) && property.times != Times::Often {
-            return Err(OptionsError { key: key.to_owned(), expected: "it once".into(), got: "it twice".into() });
+            return Err(OptionsError {
+                key: key.to_owned(),
+                expected: "it once".into(),
+                got: "it twice".into(),
+            });
         }
         (property.read)(&mut config, value).map_err(|problem| OptionsError {
             key: key.to_owned(),
@@ -200,10 +239,16 @@ pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Re
             got: quoted(problem.got.as_deref().unwrap_or(value)),
         })?;
     }
-    match PROPERTIES.iter().zip(seen).find(|(p, seen)| p.times == Times::Once && !seen) {
-        Some((missing, _)) => {
-            Err(OptionsError { key: missing.key.to_owned(), expected: "a whole number".into(), got: "nothing".into() })
-        }
+    match PROPERTIES
+        .iter()
+        .zip(seen)
+        .find(|(p, seen)| p.times == Times::Once && !seen)
+    {
+        Some((missing, _)) => Err(OptionsError {
+            key: missing.key.to_owned(),
+            expected: "a whole number".into(),
+            got: "nothing".into(),
+        }),
         None => Ok(config),
     }
 }
@@ -221,13 +266,19 @@ pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Re
 /// # Ok::<(), attention::SpecError>(())
 /// ```
 pub fn to_text(config: &Config) -> String {
-    let pairs: Vec<String> = to_pairs(config).into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let pairs: Vec<String> = to_pairs(config)
+        .into_iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
     pairs.join("&")
 }
 
 /// A config from what [`to_text`] wrote. Fails as [`from_pairs`] does.
 pub fn from_text(text: &str) -> Result<Config, OptionsError> {
-    from_pairs(text.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, ""))))
+    from_pairs(
+        text.split('&')
+            .map(|pair| pair.split_once('=').unwrap_or((pair, ""))),
+    )
 }
 
 /// The shortest text that reads back to the same bits: `5`, `0.1`, `1e-6`.
@@ -240,24 +291,42 @@ pub fn number(x: f64) -> String {
 }
 
 fn read_number(text: &str) -> Result<f64, Problem> {
-    text.parse().map_err(|_| Problem::expected("a number").got(text))
+    text.parse()
+        .map_err(|_| Problem::expected("a number").got(text))
 }
 
 fn write_mask(m: &MaskUse) -> String {
-    write_use(m.scheme.id, m.scheme.params, &m.values, m.drawn.as_ref().map(drawing::write))
+    write_use(
+        m.scheme.id,
+        m.scheme.params,
+        &m.values,
+        m.drawn.as_ref().map(drawing::write),
+    )
 }
 
 /// `id`, or `id(key=value,key=value)` with what is not at its default.
 fn write_use(id: &str, params: &[Param], values: &[f64], drawing: Option<String>) -> String {
-    let set = params.iter().zip(values).filter(|(p, v)| p.default.to_bits() != v.to_bits());
-    let mut parts: Vec<String> = set.map(|(p, &v)| format!("{}={}", p.key, write_value(p, v))).collect();
+    let set = params
+        .iter()
+        .zip(values)
+        .filter(|(p, v)| p.default.to_bits() != v.to_bits());
+    let mut parts: Vec<String> = set
+        .map(|(p, &v)| format!("{}={}", p.key, write_value(p, v)))
+        .collect();
     parts.extend(drawing.map(|bits| format!("bits={bits}")));
-    if parts.is_empty() { id.to_owned() } else { format!("{id}({})", parts.join(",")) }
+    if parts.is_empty() {
+        id.to_owned()
+    } else {
+        format!("{id}({})", parts.join(","))
+    }
 }
 
 fn write_value(param: &Param, value: f64) -> String {
     if let ParamKind::Choice(options) = param.kind
-        && let Some((_, name)) = options.iter().enumerate().find(|&(at, _)| (at as f64).to_bits() == value.to_bits())
+        && let Some((_, name)) = options
+            .iter()
+            .enumerate()
+            .find(|&(at, _)| (at as f64).to_bits() == value.to_bits())
     {
         return (*name).to_owned();
     }
@@ -274,12 +343,17 @@ fn read_mask(text: &str) -> Result<MaskUse, Problem> {
     for (key, value) in parts {
         if key == "bits" && scheme.needs_drawing && drawn.is_none() {
             let bits = drawing::read(value);
-            drawn = Some(bits.ok_or_else(|| Problem::expected("a drawing such as 2x3.kA").got(value))?);
+            drawn =
+                Some(bits.ok_or_else(|| Problem::expected("a drawing such as 2x3.kA").got(value))?);
         } else {
             values.read(key, value)?;
         }
     }
-    Ok(MaskUse { scheme, values: values.values, drawn })
+    Ok(MaskUse {
+        scheme,
+        values: values.values,
+        drawn,
+    })
 }
 
 fn read_position(text: &str) -> Result<PositionUse, Problem> {
@@ -291,20 +365,37 @@ fn read_position(text: &str) -> Result<PositionUse, Problem> {
     for (key, value) in parts {
         values.read(key, value)?;
     }
-    Ok(PositionUse { scheme, values: values.values })
+    Ok(PositionUse {
+        scheme,
+        values: values.values,
+    })
 }
 
 fn one_of<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Problem {
     let names: Vec<&str> = names.collect();
-    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let names = if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    };
     Problem::expected(format!("one of {what} {names}"))
 }
 
+/// An id, and the keys and values in its brackets.
+type Taken<'a> = (&'a str, Vec<(&'a str, &'a str)>);
+
 /// Takes `id(key=value,…)` apart.
-fn read_use(text: &str) -> Result<(&str, Vec<(&str, &str)>), Problem> {
-    let Some((id, rest)) = text.split_once('(') else { return Ok((text, Vec::new())) };
-    let inside = rest.strip_suffix(')').ok_or_else(|| Problem::expected("a closing bracket at the end"))?;
-    let parts = inside.split(',').map(|part| part.split_once('=').ok_or_else(|| Problem::expected("key=value").got(part)));
+fn read_use(text: &str) -> Result<Taken<'_>, Problem> {
+    let Some((id, rest)) = text.split_once('(') else {
+        return Ok((text, Vec::new()));
+    };
+    let inside = rest
+        .strip_suffix(')')
+        .ok_or_else(|| Problem::expected("a closing bracket at the end"))?;
+    let parts = inside.split(',').map(|part| {
+        part.split_once('=')
+            .ok_or_else(|| Problem::expected("key=value").got(part))
+    });
     Ok((id, parts.collect::<Result<_, _>>()?))
 }
 
@@ -317,12 +408,17 @@ struct Values {
 
 impl Values {
     fn new(params: &'static [Param]) -> Self {
-        Values { params, values: params.iter().map(|p| p.default).collect(), seen: vec![false; params.len()] }
+        Values {
+            params,
+            values: params.iter().map(|p| p.default).collect(),
+            seen: vec![false; params.len()],
+        }
     }
 
     fn read(&mut self, key: &str, text: &str) -> Result<(), Problem> {
         let slots = self.values.iter_mut().zip(&mut self.seen);
-        let Some((param, (slot, seen))) = self.params.iter().zip(slots).find(|(p, _)| p.key == key) else {
+        let Some((param, (slot, seen))) = self.params.iter().zip(slots).find(|(p, _)| p.key == key)
+        else {
             return Err(one_of("the settings", self.params.iter().map(|p| p.key)).got(key));
         };
         if std::mem::replace(seen, true) {
@@ -332,7 +428,8 @@ impl Values {
             // A number stands for an option that is not there, so that any wish can be written.
             ParamKind::Choice(options) => match options.iter().position(|o| *o == text) {
                 Some(at) => at as f64,
-                None => read_number(text).map_err(|_| one_of("the choices", options.iter().copied()).got(text))?,
+                None => read_number(text)
+                    .map_err(|_| one_of("the choices", options.iter().copied()).got(text))?,
             },
             ParamKind::Integer { .. } | ParamKind::Real { .. } => read_number(text)?,
         };

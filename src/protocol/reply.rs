@@ -1,7 +1,7 @@
 //! What the engine answers.
 
 use crate::{Frame, FrameError, Revision, frame::Message};
-use attention::Shape;
+use attention::{Shape, naive::CellState};
 use serde::{Deserialize, Serialize};
 
 /// An answer of the engine.
@@ -90,6 +90,8 @@ pub struct RowFacts {
     pub top_weight: f64,
     /// Keys that the mask leaves visible.
     pub visible: usize,
+    /// Keys that take part and have a weight too small for float64, hence 0.
+    pub underflowed: usize,
     /// Frobenius norm of diag(a) − aaᵀ.
     pub jacobian_norm: f64,
     /// Weight that the sink logit takes.
@@ -120,7 +122,7 @@ pub struct FastCheck {
     pub max_error: f64,
     /// Largest |v|, the unit of the tolerance.
     pub max_value: f64,
-    /// Scores that leave the range of float32 (beyond ±3.4e38), so that the two cannot agree.
+    /// Visible scores beyond float32 (±3.4e38): the fast path hands their rows to the float64 one.
     pub overflowed: usize,
 }
 
@@ -159,7 +161,7 @@ pub struct Trace {
     /// `[n_q, n_k]`: weights.
     #[serde(skip)]
     pub weights: Vec<f64>,
-    /// `[n_q, n_k]`: `attention::CellState` as its number, one per weight.
+    /// `[n_q, n_k]`: the state of each weight as a number, read with [`cell_state`].
     #[serde(skip)]
     pub states: Vec<f64>,
     /// `[n_q, d_v]`: outputs.
@@ -177,6 +179,29 @@ pub struct Trace {
     pub cell: CellLook,
     /// Time inside the engine, milliseconds.
     pub millis: f64,
+}
+
+/// What every number in [`Trace::states`] stands for, at its own index.
+const CELL_STATES: [CellState; 6] = [
+    CellState::Ordinary,
+    CellState::Zero,
+    CellState::Masked,
+    CellState::RowSeesNothing,
+    CellState::Underflowed,
+    CellState::Overflowed,
+];
+
+/// The number of a state in [`Trace::states`].
+pub fn cell_number(state: CellState) -> f64 {
+    CELL_STATES.iter().position(|s| *s == state).unwrap_or(0) as f64
+}
+
+/// The state of a number in [`Trace::states`]; numbers that stand for nothing count as ordinary.
+pub fn cell_state(number: f64) -> CellState {
+    CELL_STATES
+        .get(number as usize)
+        .copied()
+        .unwrap_or(CellState::Ordinary)
 }
 
 /// [`Shape`] as it travels.
@@ -198,7 +223,14 @@ pub struct ShapeFacts {
 
 impl From<Shape> for ShapeFacts {
     fn from(s: Shape) -> Self {
-        ShapeFacts { heads: s.heads, kv_heads: s.kv_heads, n_q: s.n_q, n_k: s.n_k, d_k: s.d_k, d_v: s.d_v }
+        ShapeFacts {
+            heads: s.heads,
+            kv_heads: s.kv_heads,
+            n_q: s.n_q,
+            n_k: s.n_k,
+            d_k: s.d_k,
+            d_v: s.d_v,
+        }
     }
 }
 
@@ -301,7 +333,9 @@ impl Message for Reply {
                 s.tensors.resize_with(s.names.len(), Vec::new);
                 s.tensors.iter_mut().collect()
             }
-            Reply::Ready(_) | Reply::Progress { .. } | Reply::Refused(_) | Reply::Cancelled => Vec::new(),
+            Reply::Ready(_) | Reply::Progress { .. } | Reply::Refused(_) | Reply::Cancelled => {
+                Vec::new()
+            }
         }
     }
 }

@@ -67,37 +67,64 @@ impl Outbox {
                 self.compute = Some(job);
             }
         }
-        if self.posted.is_none() { self.post(now) } else { None }
+        if self.posted.is_none() {
+            self.post(now)
+        } else {
+            None
+        }
     }
 
     /// Takes a reply in.
     pub fn answered(&mut self, reply: &Reply, now: f64) -> Answered {
         let Some(revision) = reply.revision() else {
-            return Answered { deliver: true, next: None };
+            return Answered {
+                deliver: true,
+                next: None,
+            };
         };
         let posted = self.posted.as_ref().and_then(|p| p.job.revision());
         if matches!(reply, Reply::Progress { .. }) {
             if let Some(p) = &mut self.posted {
                 p.heard = now;
             }
-            return Answered { deliver: posted == Some(revision), next: None };
+            return Answered {
+                deliver: posted == Some(revision),
+                next: None,
+            };
         }
-        let shown = if matches!(reply, Reply::Look { .. }) { &mut self.shown_look } else { &mut self.shown };
+        let shown = if matches!(reply, Reply::Look { .. }) {
+            &mut self.shown_look
+        } else {
+            &mut self.shown
+        };
         let deliver = *shown <= Some(revision);
         if deliver {
             *shown = Some(revision);
         }
         if posted != Some(revision) {
-            return Answered { deliver, next: None };
+            return Answered {
+                deliver,
+                next: None,
+            };
         }
         self.posted = None;
-        Answered { deliver, next: self.post(now) }
+        Answered {
+            deliver,
+            next: self.post(now),
+        }
     }
 
     /// Looks at the clock: gives back what to post over the job that takes too long.
     pub fn tick(&mut self, now: f64) -> Option<Job> {
-        let slow = self.posted.as_ref().is_some_and(|p| now - p.since > PATIENCE);
-        if slow && self.compute.is_some() { self.post(now) } else { None }
+        let slow = self
+            .posted
+            .as_ref()
+            .is_some_and(|p| now - p.since > PATIENCE);
+        if slow && self.compute.is_some() {
+            self.post(now)
+        } else {
+            None
+        }
     }
 
     /// Whether the worker owes an answer.
@@ -133,7 +160,11 @@ impl Outbox {
     /// The newest revision on its way.
     fn newest(&self) -> Option<Revision> {
         let posted = self.posted.as_ref().map(|p| &p.job);
-        [posted, self.compute.as_ref(), self.look.as_ref()].into_iter().flatten().filter_map(Job::revision).max()
+        [posted, self.compute.as_ref(), self.look.as_ref()]
+            .into_iter()
+            .flatten()
+            .filter_map(Job::revision)
+            .max()
     }
 
     fn post(&mut self, now: f64) -> Option<Job> {
@@ -141,7 +172,11 @@ impl Outbox {
             return None;
         }
         let job = self.compute.take().or_else(|| self.look.take())?;
-        self.posted = Some(Posted { job: job.clone(), since: now, heard: now });
+        self.posted = Some(Posted {
+            job: job.clone(),
+            since: now,
+            heard: now,
+        });
         Some(job)
     }
 }
@@ -169,24 +204,48 @@ mod tests {
 
     // A refusal answers a view as well as a trace does, and is easier to write down.
     fn answer(revision: u64) -> Reply {
-        Reply::Refused(Refusal { revision: Revision(revision), field: String::new(), scheme: None, message: String::new() })
+        Reply::Refused(Refusal {
+            revision: Revision(revision),
+            field: String::new(),
+            scheme: None,
+            message: String::new(),
+        })
     }
 
     fn look_answer(revision: u64) -> Reply {
-        Reply::Look { revision: Revision(revision), row: RowLook::default(), cell: CellLook::default() }
+        Reply::Look {
+            revision: Revision(revision),
+            row: RowLook::default(),
+            cell: CellLook::default(),
+        }
     }
 
     fn look(revision: u64) -> Job {
-        Job::Look { revision: Revision(revision), look: Look { query: 0, key: 0, target: Target::Value(0) } }
+        Job::Look {
+            revision: Revision(revision),
+            look: Look {
+                query: 0,
+                key: 0,
+                target: Target::Value(0),
+            },
+        }
     }
 
     fn view(revision: u64) -> Job {
         Job::View(protocol::ViewJob {
             revision: Revision(revision),
             config: attention::Config::new(attention::Shape::square(1, 1)),
-            numbers: protocol::Numbers::Given { q: vec![1.0], k: vec![1.0], v: vec![1.0] },
+            numbers: protocol::Numbers::Given {
+                q: vec![1.0],
+                k: vec![1.0],
+                v: vec![1.0],
+            },
             head: 0,
-            look: Look { query: 0, key: 0, target: Target::Value(0) },
+            look: Look {
+                query: 0,
+                key: 0,
+                target: Target::Value(0),
+            },
         })
     }
 
@@ -241,7 +300,12 @@ mod tests {
         outbox.offer(view(2), 0.0);
         assert!(matches!(outbox.offer(Job::Cancel, 0.0), Some(Job::Cancel)));
         assert!(!outbox.is_busy());
-        let kernel = Kernel { revision: Revision(1), out: vec![], lse: vec![], millis: 0.0 };
+        let kernel = Kernel {
+            revision: Revision(1),
+            out: vec![],
+            lse: vec![],
+            millis: 0.0,
+        };
         assert!(!outbox.answered(&Reply::Kernel(kernel), 0.0).deliver);
         assert_eq!(revision(outbox.offer(view(3), 1.0)), Some(3));
         assert!(outbox.answered(&answer(3), 2.0).deliver);
@@ -277,7 +341,14 @@ mod tests {
         let mut outbox = open();
         assert_eq!(outbox.silence(99.0), 0.0);
         outbox.offer(view(1), 0.0);
-        outbox.answered(&Reply::Progress { revision: Revision(1), done: 1, total: 2 }, 50.0);
+        outbox.answered(
+            &Reply::Progress {
+                revision: Revision(1),
+                done: 1,
+                total: 2,
+            },
+            50.0,
+        );
         assert_eq!(outbox.silence(60.0), 10.0);
     }
 }

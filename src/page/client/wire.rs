@@ -40,13 +40,22 @@ impl Handle {
         let worker = spawn(url).map_err(|e| sentence(&e))?;
         let messages = {
             let on_message = Rc::clone(&on_message);
-            Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| on_message(parse(&event.data())))
+            Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+                on_message(parse(&event.data()))
+            })
         };
         let errors = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
             // The reader is told in the page; the console need not repeat it.
             event.prevent_default();
-            let what = Reflect::get(&event, &"message".into()).ok().and_then(|m| m.as_string()).unwrap_or_default();
-            on_message(Message::Error(if what.is_empty() { "its script did not load".to_owned() } else { what }));
+            let what = Reflect::get(&event, &"message".into())
+                .ok()
+                .and_then(|m| m.as_string())
+                .unwrap_or_default();
+            on_message(Message::Error(if what.is_empty() {
+                "its script did not load".to_owned()
+            } else {
+                what
+            }));
         });
         worker.set_onmessage(Some(messages.as_ref().unchecked_ref()));
         worker.set_onerror(Some(errors.as_ref().unchecked_ref()));
@@ -55,7 +64,13 @@ impl Handle {
         if let Some(broadcast) = &broadcast {
             broadcast.set_onmessage(Some(messages.as_ref().unchecked_ref()));
         }
-        Ok(Handle { worker, channel, broadcast, _messages: messages, _errors: errors })
+        Ok(Handle {
+            worker,
+            channel,
+            broadcast,
+            _messages: messages,
+            _errors: errors,
+        })
     }
 
     /// Says which engine to start.
@@ -83,7 +98,9 @@ impl Handle {
         }
         set(&message, "head", head.into());
         set(&message, "arrays", arrays.into());
-        self.worker.post_message_with_transfer(&message, &transfer).map_err(|e| sentence(&e))
+        self.worker
+            .post_message_with_transfer(&message, &transfer)
+            .map_err(|e| sentence(&e))
     }
 }
 
@@ -101,13 +118,19 @@ impl Drop for Handle {
 /// A module worker; in an opaque origin (a sandboxed frame), where a worker by address is refused, a classic one from
 /// a blob that imports the same module.
 fn spawn(url: &str) -> Result<Worker, JsValue> {
-    let origin = Reflect::get(&js_sys::global(), &"origin".into()).ok().and_then(|o| o.as_string());
+    let origin = Reflect::get(&js_sys::global(), &"origin".into())
+        .ok()
+        .and_then(|o| o.as_string());
     if origin.as_deref() == Some("null") {
-        let script =
-            format!("import({url:?}).catch((error) => self.postMessage({{ failed: String(error.message ?? error) }}));");
+        let script = format!(
+            "import({url:?}).catch((error) => self.postMessage({{ failed: String(error.message ?? error) }}));"
+        );
         let options = web_sys::BlobPropertyBag::new();
         options.set_type("text/javascript");
-        let blob = web_sys::Blob::new_with_str_sequence_and_options(&Array::of1(&script.into()), &options)?;
+        let blob = web_sys::Blob::new_with_str_sequence_and_options(
+            &Array::of1(&script.into()),
+            &options,
+        )?;
         let address = web_sys::Url::create_object_url_with_blob(&blob)?;
         return Worker::new(&address);
     }
@@ -127,9 +150,18 @@ fn parse(data: &JsValue) -> Message {
     let Some(head) = get(data, "head").and_then(|h| h.dyn_into::<Uint8Array>().ok()) else {
         return Message::Hello;
     };
-    let arrays = get(data, "arrays").map(|a| Array::from(&a)).unwrap_or_default();
-    let arrays = arrays.iter().map(|a| a.dyn_ref::<Float64Array>().map(Float64Array::to_vec).unwrap_or_default());
-    let frame = Frame { head: head.to_vec(), arrays: arrays.collect() };
+    let arrays = get(data, "arrays")
+        .map(|a| Array::from(&a))
+        .unwrap_or_default();
+    let arrays = arrays.iter().map(|a| {
+        a.dyn_ref::<Float64Array>()
+            .map(Float64Array::to_vec)
+            .unwrap_or_default()
+    });
+    let frame = Frame {
+        head: head.to_vec(),
+        arrays: arrays.collect(),
+    };
     match Reply::from_frame(frame) {
         Ok(reply) => Message::Reply(reply),
         Err(error) => Message::Error(error.to_string()),
@@ -137,7 +169,9 @@ fn parse(data: &JsValue) -> Message {
 }
 
 fn get(object: &JsValue, key: &str) -> Option<JsValue> {
-    Reflect::get(object, &key.into()).ok().filter(|v| !v.is_undefined())
+    Reflect::get(object, &key.into())
+        .ok()
+        .filter(|v| !v.is_undefined())
 }
 
 fn set(object: &Object, key: &str, value: JsValue) {
@@ -147,7 +181,9 @@ fn set(object: &Object, key: &str, value: JsValue) {
 
 /// Milliseconds on a clock that never goes back.
 pub fn now() -> f64 {
-    web_sys::window().and_then(|w| w.performance()).map_or_else(js_sys::Date::now, |p| p.now())
+    web_sys::window()
+        .and_then(|w| w.performance())
+        .map_or_else(js_sys::Date::now, |p| p.now())
 }
 
 /// Calls `then` once after so many milliseconds.
@@ -161,7 +197,9 @@ pub fn after(millis: i32, then: &JsValue) {
 /// A parameter of the page's address.
 pub fn query(key: &str) -> Option<String> {
     let search = web_sys::window()?.location().search().ok()?;
-    web_sys::UrlSearchParams::new_with_str(&search).ok()?.get(key)
+    web_sys::UrlSearchParams::new_with_str(&search)
+        .ok()?
+        .get(key)
 }
 
 /// Threads that the machine has.

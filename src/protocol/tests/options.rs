@@ -1,4 +1,5 @@
 //! Any config can be written as text and read back, for every mask and position scheme that is registered.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use attention::masks::{self, MaskUse};
 use attention::param::{Param, ParamKind};
@@ -9,13 +10,20 @@ use protocol::options::{from_text, to_text};
 
 /// Numbers of all sizes, out of range ones too: text is for wishes.
 fn any_number() -> impl Strategy<Value = f64> {
-    prop_oneof![any::<f64>().prop_filter("NaN is not equal to itself", |x| !x.is_nan()), -9.0..9.0, Just(-0.0), Just(1e-6)]
+    prop_oneof![
+        any::<f64>().prop_filter("NaN is not equal to itself", |x| !x.is_nan()),
+        -9.0..9.0,
+        Just(-0.0),
+        Just(1e-6)
+    ]
 }
 
 fn any_value(param: &'static Param) -> BoxedStrategy<f64> {
     match param.kind {
         ParamKind::Choice(options) => (0..options.len() + 2).prop_map(|at| at as f64).boxed(),
-        ParamKind::Integer { .. } => prop_oneof![Just(param.default), (0..70_000).prop_map(f64::from)].boxed(),
+        ParamKind::Integer { .. } => {
+            prop_oneof![Just(param.default), (0..70_000).prop_map(f64::from)].boxed()
+        }
         ParamKind::Real { .. } => prop_oneof![Just(param.default), any_number()].boxed(),
     }
 }
@@ -33,7 +41,11 @@ fn any_mask() -> impl Strategy<Value = MaskUse> {
     (0..masks::ALL.len(), proptest::option::of(drawing)).prop_flat_map(|(at, drawn)| {
         let scheme = masks::ALL[at];
         let drawn = drawn.filter(|_| scheme.needs_drawing);
-        any_values(scheme.params).prop_map(move |values| MaskUse { scheme, values, drawn: drawn.clone() })
+        any_values(scheme.params).prop_map(move |values| MaskUse {
+            scheme,
+            values,
+            drawn: drawn.clone(),
+        })
     })
 }
 
@@ -89,11 +101,21 @@ proptest! {
 
 #[test]
 fn every_example_of_the_registries_reads_back() {
-    let shape = Shape { heads: 4, kv_heads: 2, n_q: 7, n_k: 7, d_k: 8, d_v: 3 };
+    let shape = Shape {
+        heads: 4,
+        kv_heads: 2,
+        n_q: 7,
+        n_k: 7,
+        d_k: 8,
+        d_v: 3,
+    };
     for mask in masks::ALL.iter().flat_map(|s| (s.examples)(shape)) {
         let mut config = Config::new(shape);
         config.masks.push(mask);
-        assert_eq!(to_text(&from_text(&to_text(&config)).unwrap()), to_text(&config));
+        assert_eq!(
+            to_text(&from_text(&to_text(&config)).unwrap()),
+            to_text(&config)
+        );
     }
     for position in positions::ALL.iter().flat_map(|s| (s.examples)(shape)) {
         let mut config = Config::new(shape);
@@ -105,13 +127,35 @@ fn every_example_of_the_registries_reads_back() {
 #[test]
 fn what_cannot_be_read_is_named() {
     let sizes = "h=1&g=1&nq=6&nk=6&dk=4&dv=4";
-    let message = |text: &str| from_text(&format!("{sizes}{text}")).unwrap_err().to_string();
-    assert_eq!(message("&cap=x"), "cap: expected a number, got “x”. Correct it or leave it out.");
-    assert_eq!(message("&cap=1&cap=2"), "cap: expected it once, got it twice. Correct it or leave it out.");
-    assert!(message("&colour=red").starts_with("colour: expected one of the options h, g, nq, nk, dk, dv, scale, cap,"));
-    assert!(message("&mask=casual").starts_with("mask: expected one of the masks causal, window,"), "{}", message("&mask=casual"));
-    assert!(message("&mask=causal(align=left)").contains("one of the choices square, top_left, bottom_right, got “left”"));
-    assert!(message("&mask=causal(depth=3)").contains("one of the settings align, prefix, got “depth”"));
+    let message = |text: &str| {
+        from_text(&format!("{sizes}{text}"))
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        message("&cap=x"),
+        "cap: expected a number, got “x”. Correct it or leave it out."
+    );
+    assert_eq!(
+        message("&cap=1&cap=2"),
+        "cap: expected it once, got it twice. Correct it or leave it out."
+    );
+    assert!(
+        message("&colour=red")
+            .starts_with("colour: expected one of the options h, g, nq, nk, dk, dv, scale, cap,")
+    );
+    assert!(
+        message("&mask=casual").starts_with("mask: expected one of the masks causal, window,"),
+        "{}",
+        message("&mask=casual")
+    );
+    assert!(
+        message("&mask=causal(align=left)")
+            .contains("one of the choices square, top_left, bottom_right, got “left”")
+    );
+    assert!(
+        message("&mask=causal(depth=3)").contains("one of the settings align, prefix, got “depth”")
+    );
     assert!(message("&mask=causal(prefix=1,prefix=2)").contains("prefix once"));
     assert!(message("&mask=causal(prefix=1").contains("a closing bracket"));
     assert!(message("&mask=drawn(bits=2x2.AA)").contains("a drawing such as"));
