@@ -30,7 +30,7 @@
 
 mod bits;
 mod error;
-// LANES
+pub mod lanes;
 pub mod limits;
 pub mod masks;
 pub mod math;
@@ -41,7 +41,7 @@ mod prepare;
 pub mod rows;
 mod shape;
 mod spec;
-// TILED
+pub mod tiled;
 pub mod trace;
 
 pub use bits::BitMatrix;

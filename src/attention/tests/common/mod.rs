@@ -3,6 +3,8 @@
 #![allow(dead_code)] // each test binary uses a part
 #![allow(clippy::unwrap_used, clippy::panic)] // that is how a test fails
 
+pub mod random;
+
 use attention::{AttentionSpec, Config, MaskUse, PositionUse, Scale, Shape, Value};
 use safetensors::SafeTensors;
 use serde_json::Value as Json;

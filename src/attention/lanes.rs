@@ -1,0 +1,70 @@
+//! Four float32 numbers at a time. The only place with `unsafe` and with `cfg(target_feature)`.
+//!
+//! An algorithm is written once over [`Lane`]. [`Scalar`] does in plain code what `Simd128` does with the vector
+//! instructions of WebAssembly: the same operations, each rounded by itself, in the same order, so that both give the
+//! same bits. No fused multiply-add, which some machines have and others have not.
+
+mod functions;
+mod scalar;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
+
+pub use functions::{exp, max, sum, tanh};
+pub use scalar::Scalar;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub use simd128::Simd128;
+
+/// The fastest lanes of this build.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub type Best = Simd128;
+/// The fastest lanes of this build.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+pub type Best = Scalar;
+
+/// How many numbers a lane holds.
+pub const WIDTH: usize = 4;
+
+/// Four float32 numbers and what can be done with them, cell by cell and rounded once each.
+pub trait Lane: Copy + Send + Sync {
+    /// What [`tiled::Output`](crate::tiled::Output) and tests call these lanes.
+    const NAME: &'static str;
+
+    /// Four times `x`.
+    fn splat(x: f32) -> Self;
+    /// These four.
+    fn from_array(x: [f32; WIDTH]) -> Self;
+    /// The four numbers.
+    fn to_array(self) -> [f32; WIDTH];
+    /// self + other.
+    fn add(self, other: Self) -> Self;
+    /// self − other.
+    fn sub(self, other: Self) -> Self;
+    /// self · other.
+    fn mul(self, other: Self) -> Self;
+    /// self / other.
+    fn div(self, other: Self) -> Self;
+    /// |self|.
+    fn abs(self) -> Self;
+    /// `yes` where self < other, otherwise `no`; `no` too where one of the two is NaN.
+    fn select_less(self, other: Self, yes: Self, no: Self) -> Self;
+    /// 2ᵏ, for a `self` that is 1.5·2²³ + k with k whole and −126 ≤ k ≤ 127.
+    fn power_of_two(self) -> Self;
+
+    /// The first four of `x`, which has to have as many.
+    #[inline(always)]
+    fn load(x: &[f32]) -> Self {
+        Self::from_array([x[0], x[1], x[2], x[3]])
+    }
+
+    /// Writes to the first four of `x`, which has to have as many.
+    #[inline(always)]
+    fn store(self, x: &mut [f32]) {
+        x[..WIDTH].copy_from_slice(&self.to_array());
+    }
+
+    /// The larger of the two; `self` where they do not compare.
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.select_less(other, other, self)
+    }
+}
