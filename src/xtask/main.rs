@@ -6,6 +6,8 @@
 mod debian;
 mod engines;
 #[cfg(feature = "golden")]
+mod examples;
+#[cfg(feature = "golden")]
 mod golden;
 mod home;
 mod new_lab;
@@ -30,7 +32,8 @@ cargo xtask COMMAND
                                           serve dist/ as it is; --plain leaves out the isolation headers
   build [--dev]                           set up; page and engines into dist/
   test [--only STAGE,…] [--skip STAGE,…]  set up; every test. Stages: STAGES
-  golden [DIR]                            reference cases through every path, native and wasm (default: tests/golden)
+  golden [DIR] [--native-only]            reference cases through every path, native and wasm (default: tests/golden)
+  examples DIR                            the real heads in www/examples, from a folder of captured sentences
   sizes                                   bytes over the wire to the first interaction
   engines                                 the engine's two variants alone; Trunk runs this as its hook
   new-lab NAME                            a new lab's folder and its line in the registry
@@ -55,7 +58,7 @@ fn main() -> ExitCode {
         "build" => page::build_command(&args),
         "serve" => page::serve_command(&args),
         "test" => test::command(&args),
-        "golden" => run_golden(&args),
+        "golden" | "examples" => run_golden(&command, &args),
         "sizes" => sizes::command(),
         "new-lab" => new_lab::command(&args),
         "help" | "--help" | "-h" => {
@@ -76,27 +79,24 @@ fn main() -> ExitCode {
 }
 
 #[cfg(feature = "golden")]
-fn run_golden(args: &[String]) -> Result {
-    golden::command(args)
+fn run_golden(command: &str, args: &[String]) -> Result {
+    match command {
+        "examples" => examples::command(args),
+        _ => golden::command(args),
+    }
 }
 
 /// Starts this program again, built with the crates it needs and optimised: the oracle is slow in a debug build.
 #[cfg(not(feature = "golden"))]
-fn run_golden(args: &[String]) -> Result {
+fn run_golden(command: &str, args: &[String]) -> Result {
     let mut cargo = run::native_cargo();
+    // The terminal's folder stays, for the reader's DIR may be relative to it.
     cargo
-        .args([
-            "run",
-            "--quiet",
-            "--profile",
-            "engine",
-            "--package",
-            "xtask",
-        ])
-        .args(["--features", "golden", "--", "golden"])
-        .args(args)
-        .current_dir(home::root()?);
-    run::check(&mut cargo, "cargo xtask golden")
+        .args(["run", "--quiet", "--profile", "engine", "--manifest-path"])
+        .arg(home::root()?.join("Cargo.toml"))
+        .args(["--package", "xtask", "--features", "golden", "--", command])
+        .args(args);
+    run::check(&mut cargo, &format!("cargo xtask {command}"))
 }
 
 /// The value that follows `name` in `args`, and the flags that are left over.

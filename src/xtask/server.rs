@@ -20,10 +20,17 @@ pub const ISOLATION: [(&str, &str); 4] = [
 /// Longest request head that is read.
 const LONGEST_HEAD: u64 = 16 * 1024;
 
+/// Longest body that is read: the replies of `cargo xtask golden`.
+const LONGEST_BODY: u64 = 256 << 20;
+
+/// Answers what is no file: method, path and body in, the bytes of the answer out.
+pub type Extra = Box<dyn Fn(&str, &str, &[u8]) -> Option<Vec<u8>> + Send + Sync>;
+
 /// A folder and how it is served.
 pub struct Site {
     folder: PathBuf,
     isolated: bool,
+    extra: Option<Extra>,
     /// The path that stands for the folder: `/`, or `/some/where/`.
     under: String,
 }
@@ -52,8 +59,18 @@ impl Site {
         Ok(Self {
             folder,
             isolated,
+            extra: None,
             under,
         })
+    }
+
+    /// The same site, where `extra` is asked before the files.
+    #[cfg(feature = "golden")]
+    pub fn answering(self, extra: Extra) -> Self {
+        Self {
+            extra: Some(extra),
+            ..self
+        }
     }
 
     /// Where the site is to be found.
@@ -95,8 +112,20 @@ impl Site {
         stream.set_read_timeout(Some(Duration::from_secs(30)))?;
         stream.set_nodelay(true)?;
         let mut reader = BufReader::new(stream);
-        while let Some((method, target)) = read_head(&mut reader)? {
-            let answer = self.answer(&method, &target);
+        while let Some((method, target, length)) = read_head(&mut reader)? {
+            let mut body = Vec::new();
+            reader
+                .by_ref()
+                .take(length.min(LONGEST_BODY))
+                .read_to_end(&mut body)?;
+            let extra = self
+                .extra
+                .as_ref()
+                .and_then(|extra| extra(&method, &target, &body));
+            let answer = match extra {
+                Some(bytes) => Answer::bytes(bytes),
+                None => self.answer(&method, &target),
+            };
             let mut head = format!(
                 "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nCache-Control: no-cache\r\n\
                  X-Content-Type-Options: nosniff\r\n",
@@ -180,6 +209,15 @@ struct Answer {
 }
 
 impl Answer {
+    fn bytes(body: Vec<u8>) -> Self {
+        Self {
+            status: "200 OK",
+            kind: "application/octet-stream",
+            body,
+            location: None,
+        }
+    }
+
     fn text(status: &'static str, text: &str) -> Self {
         Self {
             status,
@@ -190,8 +228,8 @@ impl Answer {
     }
 }
 
-/// Method and target of the next request; nothing when the other side is done.
-fn read_head(reader: &mut BufReader<&TcpStream>) -> std::io::Result<Option<(String, String)>> {
+/// Method, target and length of the body of the next request; nothing when the other side is done.
+fn read_head(reader: &mut BufReader<&TcpStream>) -> std::io::Result<Option<(String, String, u64)>> {
     let mut head = reader.take(LONGEST_HEAD);
     let mut first = String::new();
     if head.read_line(&mut first)? == 0 {
@@ -199,13 +237,19 @@ fn read_head(reader: &mut BufReader<&TcpStream>) -> std::io::Result<Option<(Stri
     }
     let mut words = first.split_whitespace().map(str::to_owned);
     let request = words.next().zip(words.next());
+    let mut length = 0;
     loop {
         let mut line = String::new();
         if head.read_line(&mut line)? == 0 {
             return Ok(None);
         }
         if line.trim_end().is_empty() {
-            return Ok(request);
+            return Ok(request.map(|(method, target)| (method, target, length)));
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap_or(0);
         }
     }
 }

@@ -153,7 +153,9 @@ fn native(root: &Path) -> Result<Outcome> {
     } else {
         cargo.args(["test", "--quiet"]);
     }
-    cargo.arg("--workspace").current_dir(root);
+    cargo
+        .args(["--workspace", "--features", "xtask/golden"])
+        .current_dir(root);
     run::check(&mut cargo, "the native tests")?;
     if has_nextest {
         // nextest leaves out the examples in the documentation.
@@ -181,7 +183,7 @@ fn golden(root: &Path) -> Result<Outcome> {
     if !folder.is_dir() {
         return Ok(Outcome::Skipped("no tests/golden".into()));
     }
-    crate::run_golden(&[folder.to_string_lossy().into_owned()])?;
+    crate::run_golden("golden", &[folder.to_string_lossy().into_owned()])?;
     Ok(Outcome::Passed)
 }
 

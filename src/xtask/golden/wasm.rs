@@ -1,0 +1,271 @@
+//! The WebAssembly side of `cargo xtask golden`: the real worker and engines in a headless browser.
+//!
+//! A page of its own (tests/golden-page) fetches the encoded jobs, gives them to the worker one by one and posts the
+//! replies back. No driver is needed: the page knows what to do, and the browser is ended when it is done.
+
+use super::THREADS;
+use super::cases::Case;
+use super::native::Computed;
+use crate::run::{say, timed};
+use crate::server::Site;
+use crate::{Result, engines, home, setup, tools};
+use protocol::{Frame, Job, KernelJob, Numbers, Reply, Revision, StagesJob, Variant};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// The longest that one job, or the start of an engine, may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Jobs of each case: the float32 path, the oracle.
+const JOBS: usize = 2;
+
+/// What one variant of the engine computed.
+pub struct Answers {
+    /// As its folder is called.
+    pub name: &'static str,
+    /// One for each case.
+    pub cases: Vec<Answer>,
+}
+
+/// What it computed for one case.
+pub struct Answer {
+    /// The oracle, float64.
+    pub stages: Computed,
+    /// The float32 path.
+    pub kernel: Computed,
+}
+
+/// Runs every case in every variant of the engine. Fails where an engine does not start or the page falls silent.
+pub fn run(cases: &[Case]) -> Result<Vec<Answers>> {
+    let root = home::root()?;
+    let kit = setup::for_builds()?;
+    engines::ensure(&kit)?;
+    let browser = tools::browser(&root)?;
+    let folder = page(&root)?;
+    let jobs: Vec<Vec<u8>> = cases
+        .iter()
+        .enumerate()
+        .flat_map(|(at, case)| jobs(at, case))
+        .collect();
+    let count = jobs.len();
+    let (news, said) = channel();
+    let address = Site::new(folder, true, None)?
+        .answering(answers(jobs, news))
+        .start()?;
+    let profile = home::target(&root).join("golden-browser");
+    home::remove(&profile)?;
+    let mut browser = Browser::open(&browser.browser, &profile, &address)?;
+    let variants = timed("reference cases in the browser", || listen(&said, count));
+    browser.close();
+    home::remove(&profile)?;
+    variants
+}
+
+/// The page beside the worker and the engines, as they lie in dist/.
+fn page(root: &Path) -> Result<PathBuf> {
+    let folder = home::target(root).join("golden-page");
+    home::remove(&folder)?;
+    home::copy(&root.join("tests/golden-page"), &folder)?;
+    home::make_folder(&folder.join("www"))?;
+    let worker = "www/engine-worker.js";
+    home::copy(&root.join(worker), &folder.join(worker))?;
+    for variant in &engines::VARIANTS {
+        home::copy(
+            &engines::folder(root, variant),
+            &folder.join("engines").join(variant.name),
+        )?;
+    }
+    Ok(folder)
+}
+
+fn jobs(at: usize, case: &Case) -> [Vec<u8>; JOBS] {
+    let numbers = Numbers::Given {
+        q: case.q.clone(),
+        k: case.k.clone(),
+        v: case.v.clone(),
+    };
+    let revision = |n: usize| Revision((at * JOBS + n + 1) as u64);
+    let kernel = KernelJob {
+        revision: revision(0),
+        config: case.config.clone(),
+        numbers: numbers.clone(),
+    };
+    let stages = StagesJob {
+        revision: revision(1),
+        config: case.config.clone(),
+        numbers,
+        d_out: case.d_out.clone(),
+    };
+    [Job::Kernel(kernel), Job::Stages(stages)].map(|job| job.into_frame().to_bytes())
+}
+
+/// What the page posts.
+enum News {
+    /// A reply; the first of each variant, number 0, is its `Ready`.
+    Reply {
+        variant: String,
+        at: usize,
+        bytes: Vec<u8>,
+    },
+    Failed(String),
+    Done,
+}
+
+/// How the server answers the page beyond its files.
+fn answers(jobs: Vec<Vec<u8>>, news: Sender<News>) -> crate::server::Extra {
+    Box::new(move |method, path, body| {
+        // Nobody listens any more after a failure; the page then talks to itself until it is closed.
+        let tell = |what| drop(news.send(what));
+        let parts: Vec<&str> = path.split('/').skip(1).collect();
+        match (method, parts.as_slice()) {
+            ("GET", ["plan.json"]) => {
+                let names = engines::VARIANTS
+                    .map(|v| format!("\"{}\"", v.name))
+                    .join(",");
+                let plan = format!(
+                    "{{\"variants\":[{names}],\"threads\":{THREADS},\"jobs\":{}}}",
+                    jobs.len()
+                );
+                return Some(plan.into_bytes());
+            }
+            ("GET", ["job", at]) => return jobs.get(at.parse::<usize>().ok()?).cloned(),
+            ("POST", ["reply", variant, at]) => {
+                let at = at.parse().ok()?;
+                tell(News::Reply {
+                    variant: (*variant).to_owned(),
+                    at,
+                    bytes: body.to_vec(),
+                });
+            }
+            ("POST", ["failed"]) => tell(News::Failed(String::from_utf8_lossy(body).into_owned())),
+            ("POST", ["done"]) => tell(News::Done),
+            _ => return None,
+        }
+        Some(Vec::new())
+    })
+}
+
+/// Collects the replies, variant by variant, job by job.
+fn listen(said: &Receiver<News>, jobs: usize) -> Result<Vec<Answers>> {
+    let mut replies: Vec<Vec<Reply>> = engines::VARIANTS.iter().map(|_| Vec::new()).collect();
+    loop {
+        let (variant, at, bytes) = match said.recv_timeout(PATIENCE) {
+            Ok(News::Reply { variant, at, bytes }) => (variant, at, bytes),
+            Ok(News::Failed(why)) => return Err(format!("the page with the engines: {why}")),
+            Ok(News::Done) => break,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                return Err(format!(
+                    "the browser has said nothing for {} s.",
+                    PATIENCE.as_secs()
+                ));
+            }
+        };
+        let slot = engines::VARIANTS
+            .iter()
+            .position(|v| v.name == variant)
+            .and_then(|v| replies.get_mut(v));
+        let slot = slot
+            .filter(|s| s.len() == at)
+            .ok_or("the page sent a reply that is not due.")?;
+        let reply = Frame::from_bytes(&bytes)
+            .and_then(Reply::from_frame)
+            .map_err(|e| e.to_string())?;
+        if at == 0 {
+            say(&started(&variant, &reply)?);
+        }
+        slot.push(reply);
+    }
+    engines::VARIANTS
+        .iter()
+        .zip(replies)
+        .map(|(v, replies)| collect(v.name, replies, jobs))
+        .collect()
+}
+
+/// The engine that was asked for, with the threads that were asked for, and no other.
+fn started(variant: &str, reply: &Reply) -> Result<String> {
+    let (expected, threads) = match variant {
+        "simd-threads" => (Variant::SimdThreads, THREADS),
+        _ => (Variant::Simd, 1),
+    };
+    match reply {
+        Reply::Ready(ready) if ready.variant == expected && ready.threads == threads => Ok(
+            format!("engine {variant} runs in the browser, threads: {threads}"),
+        ),
+        other => Err(format!(
+            "engine {variant} with {threads} threads was asked for; it said {other:?}."
+        )),
+    }
+}
+
+fn collect(name: &'static str, replies: Vec<Reply>, jobs: usize) -> Result<Answers> {
+    if replies.len() != jobs + 1 {
+        return Err(format!(
+            "engine {name}: {} replies to {jobs} jobs.",
+            replies.len().saturating_sub(1)
+        ));
+    }
+    let mut tensors = replies.into_iter().skip(1).map(tensors);
+    let mut cases = Vec::new();
+    while let (Some(kernel), Some(stages)) = (tensors.next(), tensors.next()) {
+        cases.push(Answer { stages, kernel });
+    }
+    Ok(Answers { name, cases })
+}
+
+fn tensors(reply: Reply) -> Computed {
+    match reply {
+        Reply::Kernel(k) => Ok(vec![("out".into(), k.out), ("lse".into(), k.lse)]),
+        Reply::Stages(s) => Ok(s.names.into_iter().zip(s.tensors).collect()),
+        Reply::Refused(refusal) => Err(refusal.message),
+        other => Err(format!("an answer of another kind: {other:?}")),
+    }
+}
+
+/// A browser of our own, ended with this value.
+struct Browser(Child);
+
+impl Browser {
+    fn open(program: &Path, profile: &Path, address: &str) -> Result<Browser> {
+        let mut command = Command::new(program);
+        command
+            .args([
+                "--headless=new",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+            ])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg(address)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let is_root = crate::run::ask(Command::new("id").arg("-u")).is_some_and(|id| id == "0");
+        if is_root {
+            // Chromium refuses its sandbox to root.
+            command.arg("--no-sandbox");
+        }
+        let child = command.spawn();
+        child
+            .map(Browser)
+            .map_err(|e| format!("cannot start {}: {e}.", program.display()))
+    }
+
+    fn close(&mut self) {
+        // It may be gone already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
