@@ -82,7 +82,7 @@ pub fn command() -> Result {
     ensure(&kit)?;
     let to = match env::var_os("TRUNK_STAGING_DIR") {
         Some(staging) => PathBuf::from(staging),
-        None => root.join("dist"),
+        None => home::dist(&root),
     };
     for variant in &VARIANTS {
         home::copy(
@@ -201,7 +201,18 @@ fn build(kit: &Kit, root: &Path, variant: &Variant, folder: &Path) -> Result {
     make_folder(&fresh)?;
     bind(kit, &wasm, "web", "engine", &fresh)?;
     if variant.classic {
-        bind(kit, &wasm, "no-modules", "engine-classic", &fresh)?;
+        // The same wasm, started by another script.
+        let classic = fresh.join("classic");
+        bind(kit, &wasm, "no-modules", "engine", &classic)?;
+        home::copy(&classic.join("engine.js"), &fresh.join("engine-classic.js"))?;
+        let same = |a: &Path, b: &Path| std::fs::read(a).ok() == std::fs::read(b).ok();
+        if !same(
+            &classic.join("engine_bg.wasm"),
+            &fresh.join("engine_bg.wasm"),
+        ) {
+            return Err("wasm-bindgen makes another wasm for classic workers: ship both.".into());
+        }
+        home::remove(&classic)?;
     }
     for file in home::files_under(&fresh)? {
         if file.extension().is_some_and(|e| e == "wasm") {

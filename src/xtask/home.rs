@@ -32,6 +32,14 @@ pub fn target(root: &Path) -> PathBuf {
     }
 }
 
+/// Where the page is built to. Trunk reads the same variable.
+pub fn dist(root: &Path) -> PathBuf {
+    match env::var_os("TRUNK_BUILD_DIST") {
+        Some(folder) if !folder.is_empty() => root.join(folder),
+        _ => root.join("dist"),
+    }
+}
+
 /// The tools that set-up fetched. Outside the checkout: every clone shares them.
 pub fn cache() -> Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());

@@ -2,9 +2,6 @@
 
 use crate::{Result, home};
 
-/// The registry's last line before the end of the list; new labs go above it.
-const MARK: &str = "// new-lab: above this line";
-
 const README: &str = "\
 # TITLE
 
@@ -89,7 +86,7 @@ fn register(registry: &str, name: &str) -> Result<String> {
     let is_module = |line: &&str| line.starts_with("pub mod ") || line.starts_with("mod ");
     let Some(last) = lines.iter().rposition(is_module) else {
         return Err(format!(
-            "src/page/labs/mod.rs has no module line to add `{line}` after ({MARK})."
+            "src/page/labs/mod.rs has no module line to add `{line}` after."
         ));
     };
     lines.insert(last + 1, &line);

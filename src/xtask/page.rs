@@ -4,7 +4,7 @@ use crate::run::{self, say};
 use crate::setup::{self, Kit};
 use crate::{Result, engines, home, no_more, server, take_flag, take_value};
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PORT: u16 = 8080;
@@ -51,7 +51,7 @@ pub fn serve_command(args: &[String]) -> Result {
         let site = server::Site::new(dist, !plain, under.as_deref())?;
         let listener = server::listen(port.unwrap_or(PORT))?;
         let address = site.address(&listener)?;
-        println!("serving dist/ at {address}");
+        println!("serving {} at {address}", site.folder().display());
         if open {
             open_browser(&address);
         }
@@ -81,13 +81,16 @@ pub fn serve_command(args: &[String]) -> Result {
     run::check(&mut trunk, "trunk serve")
 }
 
-/// The folder that `cargo xtask build` fills.
-pub fn dist(root: &Path) -> Result<std::path::PathBuf> {
-    let dist = root.join("dist");
+/// The folder that `cargo xtask build` fills, filled.
+pub fn dist(root: &Path) -> Result<PathBuf> {
+    let dist = home::dist(root);
     if dist.join("index.html").is_file() {
         Ok(dist)
     } else {
-        Err("there is no dist/index.html. Run `cargo xtask build` first.".into())
+        Err(format!(
+            "there is no {}/index.html. Run `cargo xtask build` first.",
+            dist.display()
+        ))
     }
 }
 

@@ -73,6 +73,11 @@ impl Site {
         }
     }
 
+    /// What is served.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Where the site is to be found.
     pub fn address(&self, listener: &TcpListener) -> Result<String> {
         let address = listener
