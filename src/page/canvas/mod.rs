@@ -1,0 +1,9 @@
+//! Drawing: shapes as data, colours by name, and the one place that puts them on a canvas.
+
+pub mod colour;
+pub mod heat;
+pub mod paint;
+pub mod palette;
+pub mod picture;
+pub mod pixels;
+pub mod scene;

@@ -1,0 +1,158 @@
+//! What every component of the page shares. Components read signals and send actions; nothing else writes state.
+
+use crate::{
+    canvas::palette::Palette,
+    session::{Action, Desk, Session, SessionError},
+};
+use leptos::prelude::*;
+use protocol::{CellLook, RowLook, Trace};
+use std::sync::Arc;
+
+/// A picture and how true it is.
+#[derive(Clone, Debug, Default)]
+pub enum Computed<T> {
+    /// Nothing was asked yet.
+    #[default]
+    Idle,
+    /// Asked; the last picture, if there was one, stays.
+    Pending(Option<T>),
+    /// True of the present session.
+    Ready(T),
+    /// Could not be computed; the last picture stays and is marked stale.
+    Failed(Option<T>, String),
+}
+
+impl<T> Computed<T> {
+    /// The newest picture, true or stale.
+    pub fn last(&self) -> Option<&T> {
+        match self {
+            Computed::Idle => None,
+            Computed::Pending(last) | Computed::Failed(last, _) => last.as_ref(),
+            Computed::Ready(now) => Some(now),
+        }
+    }
+
+    /// Whether the picture is not, or not yet, that of the present session.
+    pub fn is_stale(&self) -> bool {
+        !matches!(self, Computed::Ready(_))
+    }
+}
+
+/// How the engine is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EngineState {
+    /// Words for the header: "float64, one thread".
+    pub words: String,
+    /// Something the reader should know (a fall-back, a restart).
+    pub note: Option<String>,
+    /// It cannot start: what to do.
+    pub failed: Option<String>,
+    /// Rows done and to do of a job that takes long.
+    pub progress: Option<(u64, u64)>,
+}
+
+/// The row and the cell under the hand, as the engine computed them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Looked {
+    /// The row.
+    pub row: RowLook,
+    /// The cell.
+    pub cell: CellLook,
+}
+
+/// How the views are drawn; not part of the session's numbers and not undone.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ViewOptions {
+    /// Colours of the weights follow their square root, so that small ones can be told apart.
+    pub root_weights: bool,
+    /// Q and K are shown as the scores use them (after norm and rotation), not as they were given.
+    pub as_used: bool,
+}
+
+/// Which sheet is open on a narrow screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sheet {
+    /// None.
+    #[default]
+    Closed,
+    /// The inputs.
+    Inputs,
+    /// The inspector.
+    Inspector,
+}
+
+/// Shared by all components; copied freely.
+#[derive(Clone, Copy)]
+pub struct Ctx {
+    /// Session, history, problems.
+    pub desk: RwSignal<Desk>,
+    /// The head's picture.
+    pub view: RwSignal<Computed<Arc<Trace>>>,
+    /// The row and cell that the inspector shows; follows the hover, else the pin.
+    pub looked: RwSignal<Option<Arc<Looked>>>,
+    /// The cell under the pointer or under the keyboard's cursor: query, key.
+    pub hover: RwSignal<Option<(usize, usize)>>,
+    /// Colours of the theme in force.
+    pub palette: RwSignal<Arc<Palette>>,
+    /// How views are drawn.
+    pub options: RwSignal<ViewOptions>,
+    /// The engine.
+    pub engine: RwSignal<EngineState>,
+    /// Which sheet is open.
+    pub sheet: RwSignal<Sheet>,
+    /// Said by screen readers when it changes.
+    pub live: RwSignal<String>,
+    /// Whether the invitation was followed.
+    pub invited: RwSignal<bool>,
+}
+
+impl Ctx {
+    /// The context of the component that asks.
+    pub fn get() -> Ctx {
+        expect_context::<Ctx>()
+    }
+
+    /// Reads the session.
+    pub fn session<T>(&self, read: impl FnOnce(&Session) -> T) -> T {
+        self.desk.with(|desk| read(desk.session()))
+    }
+
+    /// Changes the session; a refusal shows at its control.
+    pub fn act(&self, action: Action) {
+        self.desk.update(|desk| {
+            desk.apply(action);
+        });
+    }
+
+    /// Ends a drag: what follows is a new step of undo.
+    pub fn end_gesture(&self) {
+        self.desk.update_untracked(Desk::end_gesture);
+    }
+
+    /// Puts a sentence at a control.
+    pub fn note(&self, field: &str, message: String) {
+        self.desk
+            .update(|desk| desk.note(SessionError::new(field, message)));
+    }
+
+    /// Takes the sentence away from a control.
+    pub fn clear(&self, field: &'static str) {
+        if self
+            .desk
+            .with_untracked(|desk| desk.problem(field).is_some())
+        {
+            self.desk.update(|desk| desk.clear(field));
+        }
+    }
+
+    /// The sentence at a control.
+    pub fn problem(&self, field: &str) -> Option<String> {
+        self.desk
+            .with(|desk| desk.problem(field).map(|p| p.error.message.clone()))
+    }
+
+    /// Says something to screen readers.
+    pub fn say(&self, words: impl Into<String>) {
+        self.live.set(words.into());
+    }
+}
