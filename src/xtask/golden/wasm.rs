@@ -53,12 +53,10 @@ pub fn run(cases: &[Case]) -> Result<Vec<Answers>> {
     let address = Site::new(folder, true, None)?
         .answering(answers(jobs, news))
         .start()?;
-    let profile = home::target(&root).join("golden-browser");
-    home::remove(&profile)?;
-    let mut browser = Browser::open(&browser.browser, &profile, &address)?;
+    let profile = home::target(&root).join(format!("golden-browser-{}", std::process::id()));
+    let browser = Browser::open(&browser.browser, profile, &address)?;
     let variants = timed("reference cases in the browser", || listen(&said, count));
-    browser.close();
-    home::remove(&profile)?;
+    drop(browser);
     variants
 }
 
@@ -223,11 +221,14 @@ fn tensors(reply: Reply) -> Computed {
     }
 }
 
-/// A browser of our own, ended with this value.
-struct Browser(Child);
+/// A browser of our own with a profile of its own, both gone with this value.
+struct Browser {
+    child: Child,
+    profile: PathBuf,
+}
 
 impl Browser {
-    fn open(program: &Path, profile: &Path, address: &str) -> Result<Browser> {
+    fn open(program: &Path, profile: PathBuf, address: &str) -> Result<Browser> {
         let mut command = Command::new(program);
         command
             .args([
@@ -251,21 +252,24 @@ impl Browser {
             // Chromium refuses its sandbox to root.
             command.arg("--no-sandbox");
         }
-        let child = command.spawn();
-        child
-            .map(Browser)
-            .map_err(|e| format!("cannot start {}: {e}.", program.display()))
-    }
-
-    fn close(&mut self) {
-        // It may be gone already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        match command.spawn() {
+            Ok(child) => Ok(Browser { child, profile }),
+            Err(e) => Err(format!("cannot start {}: {e}.", program.display())),
+        }
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        self.close();
+        // It may be gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        // Its helpers follow within a moment, and until then write into the profile.
+        for _ in 0..50 {
+            if home::remove(&self.profile).is_ok() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
     }
 }
