@@ -116,11 +116,10 @@ pub(crate) fn parse_with(text: &str, comma: Comma) -> Result<f64, NumberError> {
 fn read(text: &str, plain: &str) -> Result<f64, NumberError> {
     let unsigned = plain.strip_prefix(['-', '+']).unwrap_or(plain);
     if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-        let name = unsigned.to_lowercase();
-        let known = matches!(
-            name.as_str(),
-            "inf" | "infinity" | "nan" | "∞" | "1.#inf" | "#nan" | "#num!" | "#div/0!"
-        );
+        let names = [
+            "inf", "infinity", "nan", "∞", "1.#inf", "#nan", "#num!", "#div/0!",
+        ];
+        let known = names.iter().any(|name| unsigned.eq_ignore_ascii_case(name));
         return Err(if known {
             NumberError::NotFinite(shorten(text))
         } else {
