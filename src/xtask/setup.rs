@@ -87,7 +87,7 @@ impl Kit {
     pub fn cargo(&self) -> Result<Command> {
         match self.toolchain {
             Toolchain::Debian => self.command(debian::folder()?.join("bin/cargo")),
-            Toolchain::Rustup => self.command(run::native_cargo().get_program().to_owned()),
+            Toolchain::Rustup => self.command(run::native_cargo().get_program()),
         }
     }
 
