@@ -89,7 +89,7 @@ pub enum InputError {
     NotFinite {
         /// "q", "k", "v", "d_out", "x" or "w".
         tensor: &'static str,
-        /// Index along each axis, outermost first: [head, row, column], or [row, column] of a matrix.
+        /// Index along each axis, outermost first: `[head, row, column]`, or `[row, column]` of a matrix.
         index: Vec<usize>,
         /// The value, `NaN` or ±∞.
         value: f64,

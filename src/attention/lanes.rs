@@ -26,7 +26,7 @@ pub const WIDTH: usize = 4;
 
 /// Four float32 numbers and what can be done with them, cell by cell and rounded once each.
 pub trait Lane: Copy + Send + Sync {
-    /// What [`tiled::Output`](crate::tiled::Output) and tests call these lanes.
+    /// What reports and tests call these lanes.
     const NAME: &'static str;
 
     /// Four times `x`.

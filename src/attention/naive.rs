@@ -2,7 +2,7 @@
 //!
 //! By rows, so that a caller can show some, stop between two, or spread them over threads:
 //! [`Prepared`] holds what the rows of a head share, [`Prepared::row`] computes one into [`RowBuffers`].
-//! Or all at once: [`forward`] and [`backward`].
+//! Or all at once: [`forward()`] and [`backward()`].
 //!
 //! # What happens at the edges
 //!

@@ -23,7 +23,7 @@ pub(crate) struct Places {
 #[derive(Clone, Debug)]
 struct TurnTable {
     pairs: Vec<(usize, usize)>,
-    /// (sine, cosine), [place, pair].
+    /// (sine, cosine), `[place, pair]`.
     waves: Vec<(f64, f64)>,
 }
 

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 /// The sizes of one attention call.
 ///
-/// Tensors are row-major: `q` [heads, n_q, d_k], `k` [kv_heads, n_k, d_k], `v` [kv_heads, n_k, d_v],
-/// scores and weights [heads, n_q, n_k], `out` [heads, n_q, d_v].
+/// Tensors are row-major: `q` `[heads, n_q, d_k]`, `k` `[kv_heads, n_k, d_k]`, `v` `[kv_heads, n_k, d_v]`,
+/// scores and weights `[heads, n_q, n_k]`, `out` `[heads, n_q, d_v]`.
 ///
 /// A `Shape` by itself promises nothing; one that comes out of an
-/// [`AttentionSpec`](crate::AttentionSpec) has no zero sizes and heads that divide.
+/// [`AttentionSpec`](crate::AttentionSpec) has no zero sizes and heads that divide. Products of sizes that a `usize`
+/// does not hold are its largest value: where it has 32 bits, the scores of a valid shape may be too many to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Query heads, h.
@@ -81,40 +82,44 @@ impl Shape {
     /// Numbers in `q`: heads · n_q · d_k.
     #[must_use]
     pub const fn q_len(self) -> usize {
-        self.heads * self.n_q * self.d_k
+        self.heads.saturating_mul(self.n_q).saturating_mul(self.d_k)
     }
 
     /// Numbers in `k`: kv_heads · n_k · d_k.
     #[must_use]
     pub const fn k_len(self) -> usize {
-        self.kv_heads * self.n_k * self.d_k
+        self.kv_heads
+            .saturating_mul(self.n_k)
+            .saturating_mul(self.d_k)
     }
 
     /// Numbers in `v`: kv_heads · n_k · d_v.
     #[must_use]
     pub const fn v_len(self) -> usize {
-        self.kv_heads * self.n_k * self.d_v
+        self.kv_heads
+            .saturating_mul(self.n_k)
+            .saturating_mul(self.d_v)
     }
 
     /// Numbers in `out`: heads · n_q · d_v.
     #[must_use]
     pub const fn out_len(self) -> usize {
-        self.heads * self.n_q * self.d_v
+        self.heads.saturating_mul(self.n_q).saturating_mul(self.d_v)
     }
 
     /// Numbers in the scores, and in the weights: heads · n_q · n_k.
     #[must_use]
     pub const fn scores_len(self) -> usize {
-        self.heads * self.n_q * self.n_k
+        self.heads.saturating_mul(self.n_q).saturating_mul(self.n_k)
     }
 
     /// Rows of the scores over all heads: heads · n_q.
     #[must_use]
     pub const fn rows(self) -> usize {
-        self.heads * self.n_q
+        self.heads.saturating_mul(self.n_q)
     }
 
-    /// Where row (`head`, `query`) stands in a [heads, n_q] array such as the log-sum-exps.
+    /// Where row (`head`, `query`) stands in a `[heads, n_q]` array such as the log-sum-exps.
     #[must_use]
     pub const fn row(self, head: HeadIdx, query: QueryIdx) -> usize {
         head.0 * self.n_q + query.0

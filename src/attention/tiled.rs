@@ -43,9 +43,9 @@ pub const KEY_BLOCK: usize = 64;
 /// What the fast path computes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
-    /// The output [heads, n_q, d_v].
+    /// The output `[heads, n_q, d_v]`.
     pub out: Vec<f32>,
-    /// Log-sum-exp of each row, sink included [heads, n_q]; −∞ where a row sees nothing and has no sink. Held at the
+    /// Log-sum-exp of each row, sink included `[heads, n_q]`; −∞ where a row sees nothing and has no sink. Held at the
     /// ends of float32 where it is beyond.
     pub lse: Vec<f32>,
     /// Rows whose scores or sums could leave float32, and which the oracle computed in its place.

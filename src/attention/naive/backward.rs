@@ -17,22 +17,22 @@ use crate::spec::AttentionSpec;
 /// Gradients of a scalar loss, row-major. A number beyond float64 is held at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradients {
-    /// At the queries, before norm and rotation [heads, n_q, d_k].
+    /// At the queries, before norm and rotation `[heads, n_q, d_k]`.
     pub d_q: Vec<f64>,
-    /// At the keys, before norm and rotation [kv_heads, n_k, d_k]: the sum over the heads that read them.
+    /// At the keys, before norm and rotation `[kv_heads, n_k, d_k]`: the sum over the heads that read them.
     pub d_k: Vec<f64>,
-    /// At the values [kv_heads, n_k, d_v].
+    /// At the values `[kv_heads, n_k, d_v]`.
     pub d_v: Vec<f64>,
-    /// At the logits, [`Forward::scores`] [heads, n_q, n_k].
+    /// At the logits, [`Forward::scores`] `[heads, n_q, n_k]`.
     pub d_scores: Vec<f64>,
-    /// At the sink logits [heads].
+    /// At the sink logits `[heads]`.
     pub d_sink: Option<Vec<f64>>,
 }
 
-/// Gradients from `d_out` [heads, n_q, d_v], the gradient at the output. `f` has to be what
-/// [`forward`](super::forward) gave for this spec and these inputs.
+/// Gradients from `d_out` `[heads, n_q, d_v]`, the gradient at the output. `f` has to be what
+/// [`forward`](super::forward()) gave for this spec and these inputs.
 ///
-/// Fails where `d_out` has another length or a cell that is not finite.
+/// Fails where `d_out` has another length or a cell that is not finite. Panics where `f` is of another shape.
 pub fn backward<T: Element>(
     spec: &AttentionSpec,
     inputs: &Inputs<'_, T>,
@@ -96,7 +96,7 @@ pub fn backward<T: Element>(
     Ok(g)
 }
 
-/// The gradient at the logits [n_k] of one row, from its `weights` [n_k], the `values` [n_k, d_v] and `d_out` [d_v],
+/// The gradient at the logits `[n_k]` of one row, from its `weights` `[n_k]`, the `values` `[n_k, d_v]` and `d_out` `[d_v]`,
 /// the gradient at its output. `sink_weight` is what the row's sink takes, 0 without one.
 ///
 /// Exact for saturated rows too: differences are taken to the key of largest weight, so nothing cancels.

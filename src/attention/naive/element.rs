@@ -30,7 +30,7 @@ pub struct Inputs<'a, T> {
 }
 
 impl<'a, T: Element> Inputs<'a, T> {
-    /// Checks `q` [heads, n_q, d_k], `k` [kv_heads, n_k, d_k] and `v` [kv_heads, n_k, d_v], all row-major.
+    /// Checks `q` `[heads, n_q, d_k]`, `k` `[kv_heads, n_k, d_k]` and `v` `[kv_heads, n_k, d_v]`, all row-major.
     ///
     /// Fails at the first tensor of another length, or the first cell that is NaN or infinite, with its index.
     ///
@@ -54,19 +54,19 @@ impl<'a, T: Element> Inputs<'a, T> {
         Ok(Self { q, k, v })
     }
 
-    /// Queries [heads, n_q, d_k].
+    /// Queries `[heads, n_q, d_k]`.
     #[must_use]
     pub const fn q(&self) -> &'a [T] {
         self.q
     }
 
-    /// Keys [kv_heads, n_k, d_k].
+    /// Keys `[kv_heads, n_k, d_k]`.
     #[must_use]
     pub const fn k(&self) -> &'a [T] {
         self.k
     }
 
-    /// Values [kv_heads, n_k, d_v].
+    /// Values `[kv_heads, n_k, d_v]`.
     #[must_use]
     pub const fn v(&self) -> &'a [T] {
         self.v

@@ -8,34 +8,35 @@ use crate::spec::AttentionSpec;
 
 /// Every stage of a call in float64, row-major.
 ///
-/// Takes eight arrays of heads · n_q · n_k numbers: for long sequences compute row by row instead.
+/// Holds six arrays of heads · n_q · n_k numbers, half a gigabyte for 12 heads of 1000 tokens: for long sequences
+/// compute row by row instead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forward {
-    /// Queries after norm and rotation [heads, n_q, d_k].
+    /// Queries after norm and rotation `[heads, n_q, d_k]`.
     pub q_pos: Vec<f64>,
-    /// Keys after norm and rotation [kv_heads, n_k, d_k].
+    /// Keys after norm and rotation `[kv_heads, n_k, d_k]`.
     pub k_pos: Vec<f64>,
-    /// Dot products [heads, n_q, n_k].
+    /// Dot products `[heads, n_q, n_k]`.
     pub dot: Vec<f64>,
-    /// Times the scale [heads, n_q, n_k].
+    /// Times the scale `[heads, n_q, n_k]`.
     pub scaled: Vec<f64>,
-    /// After the soft cap [heads, n_q, n_k].
+    /// After the soft cap `[heads, n_q, n_k]`.
     pub capped: Vec<f64>,
-    /// With the bias of distance, before the mask [heads, n_q, n_k].
+    /// With the bias of distance, before the mask `[heads, n_q, n_k]`.
     pub scores: Vec<f64>,
-    /// After the mask, −∞ where a key is hidden [heads, n_q, n_k].
+    /// After the mask, −∞ where a key is hidden `[heads, n_q, n_k]`.
     pub masked: Vec<f64>,
-    /// The softmax of each row [heads, n_q, n_k].
+    /// The softmax of each row `[heads, n_q, n_k]`.
     pub weights: Vec<f64>,
-    /// Log-sum-exp of each row, sink included [heads, n_q].
+    /// Log-sum-exp of each row, sink included `[heads, n_q]`.
     pub lse: Vec<f64>,
-    /// Entropy of each row in nats [heads, n_q].
+    /// Entropy of each row in nats `[heads, n_q]`.
     pub entropy: Vec<f64>,
-    /// Sum of each row's weights [heads, n_q].
+    /// Sum of each row's weights `[heads, n_q]`.
     pub row_sum: Vec<f64>,
-    /// Output [heads, n_q, d_v].
+    /// Output `[heads, n_q, d_v]`.
     pub out: Vec<f64>,
-    /// The rest of what is known of each row [heads, n_q].
+    /// The rest of what is known of each row `[heads, n_q]`.
     pub summaries: Vec<RowSummary>,
 }
 

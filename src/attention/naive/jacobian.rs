@@ -5,7 +5,7 @@
 
 use super::sums::sum;
 
-/// diag(a) − aaᵀ [n, n], row-major, for the `weights` [n] of one row.
+/// diag(a) − aaᵀ `[n, n]`, row-major, for the `weights` `[n]` of one row.
 ///
 /// `sink_weight` is what the row's sink takes, 0 without one: weights and sink sum to 1.
 ///

@@ -14,7 +14,7 @@ pub struct Prepared {
     pub(super) head: HeadIdx,
     pub(super) q_pos: Vec<f64>,
     pub(super) k_pos: Vec<f64>,
-    /// `k_pos` transposed, [d_k, n_k]: a row of scores is then a sum of rows of it.
+    /// `k_pos` transposed, `[d_k, n_k]`: a row of scores is then a sum of rows of it.
     pub(super) k_columns: Vec<f64>,
     pub(super) v: Vec<f64>,
     /// The bias at j − i + n_q − 1; empty where there is none.
@@ -22,7 +22,9 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares `head`, which has to be below the spec's heads, in O(n·d).
+    /// Prepares `head` in O(n·d).
+    ///
+    /// Panics where `head` is not below the spec's heads, or `inputs` were checked for another spec.
     #[must_use]
     pub fn new<T: Element>(spec: &AttentionSpec, inputs: &Inputs<'_, T>, head: HeadIdx) -> Self {
         let shape = spec.shape();
@@ -80,19 +82,19 @@ impl Prepared {
         self.head
     }
 
-    /// Queries of the head after norm and rotation [n_q, d_k].
+    /// Queries of the head after norm and rotation `[n_q, d_k]`.
     #[must_use]
     pub fn q_pos(&self) -> &[f64] {
         &self.q_pos
     }
 
-    /// Keys that the head reads after norm and rotation [n_k, d_k].
+    /// Keys that the head reads after norm and rotation `[n_k, d_k]`.
     #[must_use]
     pub fn k_pos(&self) -> &[f64] {
         &self.k_pos
     }
 
-    /// Values that the head reads [n_k, d_v].
+    /// Values that the head reads `[n_k, d_v]`.
     #[must_use]
     pub fn v(&self) -> &[f64] {
         &self.v
@@ -108,7 +110,7 @@ impl Prepared {
         &self.k_pos[k.0 * d_k..][..d_k]
     }
 
-    /// What `q`'s scores gain by distance [n_k]; empty where there is no such bias.
+    /// What `q`'s scores gain by distance `[n_k]`; empty where there is no such bias.
     pub(super) fn bias_row(&self, q: QueryIdx) -> &[f64] {
         let shape = self.spec.shape();
         if self.bias.is_empty() {

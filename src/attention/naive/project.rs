@@ -5,7 +5,7 @@ use super::hold;
 use super::sums::{CarefulDot, accumulate};
 use crate::error::InputError;
 
-/// X·W: `x` [n, d_in] times `w` [d_in, d_out] gives [n, d_out], all row-major, as Q = X·W_Q.
+/// X·W: `x` `[n, d_in]` times `w` `[d_in, d_out]` gives `[n, d_out]`, all row-major, as Q = X·W_Q.
 ///
 /// Fails where a length is not what the sizes say or a cell is not finite. A sum beyond float64 is held at its end.
 ///

@@ -12,21 +12,21 @@ use crate::spec::{AttentionSpec, Hidden};
 /// The stages of one row. Made once, used for many rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowBuffers {
-    /// q·k [n_k].
+    /// q·k `[n_k]`.
     pub dot: Vec<f64>,
-    /// Times the scale [n_k].
+    /// Times the scale `[n_k]`.
     pub scaled: Vec<f64>,
-    /// After the soft cap [n_k].
+    /// After the soft cap `[n_k]`.
     pub capped: Vec<f64>,
-    /// With the bias of distance: the logits before the mask [n_k].
+    /// With the bias of distance: the logits before the mask `[n_k]`.
     pub biased: Vec<f64>,
-    /// Whether the masks show the key [n_k].
+    /// Whether the masks show the key `[n_k]`.
     pub visible: Vec<bool>,
-    /// The logits after the mask, −∞ where it hides a key [n_k]; all else in these buffers is finite.
+    /// The logits after the mask, −∞ where it hides a key `[n_k]`; all else in these buffers is finite.
     pub masked: Vec<f64>,
-    /// The softmax [n_k].
+    /// The softmax `[n_k]`.
     pub weights: Vec<f64>,
-    /// The mean of the values under the weights [d_v].
+    /// The mean of the values under the weights `[d_v]`.
     pub out: Vec<f64>,
 }
 
@@ -149,14 +149,16 @@ impl CellState {
 }
 
 impl Prepared {
-    /// Computes row `q`, which has to be below the spec's n_q, into `row`: O(n_k·(d_k + d_v)).
+    /// Computes row `q` into `row`: O(n_k·(d_k + d_v)).
+    ///
+    /// Panics where `q` is not below the spec's n_q, or `row` was made for another spec.
     pub fn row(&self, q: QueryIdx, row: &mut RowBuffers) -> RowSummary {
         self.scores(q, row);
         let visible = self.mask(q, row);
         self.normalise(row, visible)
     }
 
-    /// The gradient at the logits [n_k] of a row computed by [`Prepared::row`], from `d_out` [d_v], the gradient at
+    /// The gradient at the logits `[n_k]` of a row computed by [`Prepared::row`], from `d_out` `[d_v]`, the gradient at
     /// its output; `sink_weight` is in the row's summary. A `d_out` of another length counts as far as it goes.
     #[must_use]
     pub fn row_gradient(&self, row: &RowBuffers, sink_weight: f64, d_out: &[f64]) -> Vec<f64> {

@@ -3,7 +3,7 @@
 
 use super::hold;
 
-/// Adds Σ factors[i] · rows[i] to `acc`, cell by cell, i ascending: the same bits as one row after the other.
+/// Adds Σ factors`[i]` · rows`[i]` to `acc`, cell by cell, i ascending: the same bits as one row after the other.
 ///
 /// `rows` [factors.len(), acc.len()], row-major.
 pub(crate) fn accumulate(acc: &mut [f64], factors: &[f64], rows: &[f64]) {

@@ -18,27 +18,27 @@ const GROUP: usize = 4;
 pub(super) struct Block<'a> {
     pub(super) head: HeadIdx,
     pub(super) first: usize,
-    /// [rows, d_v]
+    /// `[rows, d_v]`
     pub(super) out: &'a mut [f32],
-    /// [rows]
+    /// `[rows]`
     pub(super) lse: &'a mut [f32],
-    /// [rows]: set where float32 could overflow; the row's results are then meaningless.
+    /// `[rows]`: set where float32 could overflow; the row's results are then meaningless.
     pub(super) beyond: &'a mut [bool],
 }
 
 /// Working memory of a thread.
 pub(super) struct Scratch {
-    /// A query in float64 [d_k].
+    /// A query in float64 `[d_k]`.
     row: Vec<f64>,
-    /// Queries times scale [QUERY_BLOCK / GROUP][d_k][GROUP].
+    /// Queries times scale `[QUERY_BLOCK / GROUP][d_k][GROUP]`.
     q: Vec<f32>,
-    /// Scores, then their exponentials, of a group [GROUP][KEY_BLOCK].
+    /// Scores, then their exponentials, of a group `[GROUP][KEY_BLOCK]`.
     scores: Vec<f32>,
-    /// Unfinished outputs [QUERY_BLOCK][d_v filled up].
+    /// Unfinished outputs `[QUERY_BLOCK][d_v filled up]`.
     out: Vec<f32>,
-    /// Running maxima [QUERY_BLOCK].
+    /// Running maxima `[QUERY_BLOCK]`.
     max: [f32; QUERY_BLOCK],
-    /// Running sums, each in four parts [QUERY_BLOCK].
+    /// Running sums, each in four parts `[QUERY_BLOCK]`.
     sum: [[f32; WIDTH]; QUERY_BLOCK],
 }
 

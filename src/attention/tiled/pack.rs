@@ -15,9 +15,9 @@ const SAFE: f64 = 1e37;
 
 /// Everything that the rows share, for all heads.
 pub(super) struct Packed {
-    /// [kv_heads][n_k / 8][d_k][8]: eight keys side by side; filled up with zeros.
+    /// `[kv_heads][n_k / 8][d_k][8]`: eight keys side by side; filled up with zeros.
     k: Vec<f32>,
-    /// [kv_heads][d_v / 8][n_k][8]: eight columns side by side; filled up with zeros.
+    /// `[kv_heads][d_v / 8][n_k][8]`: eight columns side by side; filled up with zeros.
     v: Vec<f32>,
     sizes: Vec<Sizes>,
     /// The bias of each head at j − i + n_q − 1, filled up with zeros; empty where there is none.
@@ -104,13 +104,13 @@ impl Packed {
         }
     }
 
-    /// The panel [d_k][8] that starts at key `first`, a multiple of 8.
+    /// The panel `[d_k][8]` that starts at key `first`, a multiple of 8.
     #[inline(always)]
     pub(super) fn keys(&self, head: KvHeadIdx, first: usize, d_k: usize) -> &[f32] {
         &self.k[(head.0 * self.n_k + first) * d_k..][..PANEL * d_k]
     }
 
-    /// Columns `column` to `column` + 7 of the values of `n` keys from `first` on [n][8].
+    /// Columns `column` to `column` + 7 of the values of `n` keys from `first` on `[n][8]`.
     #[inline(always)]
     pub(super) fn values(&self, head: KvHeadIdx, column: usize, first: usize, n: usize) -> &[f32] {
         let panel = head.0 * self.d_v + column;
