@@ -1,12 +1,13 @@
 //! A view: everything that the page shows of one head, in float64, row by row.
 
-use crate::limits::{self, MAX_CHECK_PRODUCTS};
-use crate::look::{hold, look};
+use crate::check::Check;
+use crate::limits;
+use crate::look::look;
 use crate::numbers::{Heads, refuse, refuse_input, refuse_spec, resolve};
 use attention::naive::{CellState, Inputs, Prepared, RowBuffers, RowStatus, RowSummary};
 use attention::rows::{RowRunner, Serial};
-use attention::{AttentionSpec, Config, HeadIdx, KvHeadIdx, QueryIdx, Shape, lanes, tiled};
-use protocol::{FastCheck, Refusal, Revision, RowFacts, Summary, Trace, ViewJob, cell_number};
+use attention::{AttentionSpec, HeadIdx, KvHeadIdx, QueryIdx, Shape};
+use protocol::{Refusal, Revision, RowFacts, Summary, Trace, ViewJob, cell_number};
 
 /// Multiplications between two looks at the clock: a fraction of a millisecond.
 const BLOCK_PRODUCTS: usize = 1 << 19;
@@ -24,8 +25,8 @@ pub struct View {
     done: usize,
     block: usize,
     threads_pay: bool,
-    /// Q, K and V of the head in float32, for the fast path.
-    narrow: Option<[Vec<f32>; 3]>,
+    /// Where it applies, and until it has run.
+    check: Option<Check>,
 }
 
 impl View {
@@ -98,7 +99,7 @@ impl View {
             } else {
                 Vec::new()
             },
-            narrow: narrow(&trace),
+            check: Check::new(&spec, head, &trace),
             job,
             head: prepared,
             trace,
@@ -129,11 +130,14 @@ impl View {
             }
             return true;
         }
-        match self.narrow.take() {
-            Some(narrow) if self.threads_pay => self.trace.fast = self.check(&narrow, runner),
-            Some(narrow) => self.trace.fast = self.check(&narrow, &Serial),
-            None => return false,
-        }
+        let Some(check) = self.check.take() else {
+            return false;
+        };
+        self.trace.fast = if self.threads_pay {
+            check.run(&self.trace, runner)
+        } else {
+            check.run(&self.trace, &Serial)
+        };
         true
     }
 
@@ -193,72 +197,6 @@ impl View {
         }
         self.done = until;
     }
-
-    /// The fast path on the same numbers, rounded to float32, against the float64 output.
-    fn check(&self, [q, k, v]: &[Vec<f32>; 3], runner: &impl RowRunner) -> Option<FastCheck> {
-        let spec = alone(self.head.spec(), self.head.head())?;
-        let inputs = Inputs::new(&spec, q, k, v).ok()?;
-        let fast = tiled::forward::<lanes::Best, _>(&spec, &inputs, runner).ok()?;
-        let trace = &self.trace;
-        let error = |(fast, out): (&f32, &f64)| (f64::from(*fast) - out).abs();
-        let beyond = |score: &&f64| score.abs() > f64::from(f32::MAX);
-        let hidden = [CellState::Masked, CellState::RowSeesNothing].map(cell_number);
-        let visible = trace
-            .scores
-            .iter()
-            .zip(&trace.states)
-            .filter(|(_, state)| !hidden.contains(state));
-        Some(FastCheck {
-            max_error: hold(
-                fast.out
-                    .iter()
-                    .zip(&trace.out)
-                    .map(error)
-                    .fold(0.0, f64::max),
-            ),
-            max_value: trace.v.iter().fold(0.0, |most: f64, x| most.max(x.abs())),
-            overflowed: visible.map(|(score, _)| score).filter(beyond).count(),
-        })
-    }
-}
-
-/// The head as a call of its own; `None` where its scheme counts the heads (ALiBi) and there are several.
-fn alone(spec: &AttentionSpec, head: HeadIdx) -> Option<AttentionSpec> {
-    let shape = spec.shape();
-    if shape.heads == 1 {
-        return Some(spec.clone());
-    }
-    if spec.has_bias() {
-        return None;
-    }
-    let config = Config {
-        shape: Shape {
-            heads: 1,
-            kv_heads: 1,
-            ..shape
-        },
-        sink: spec.sink(head).map(|logit| vec![logit]),
-        ..spec.config().clone()
-    };
-    AttentionSpec::new(config).ok()
-}
-
-/// The head's inputs in float32; `None` where the check would take too long, or a number leaves float32.
-fn narrow(trace: &Trace) -> Option<[Vec<f32>; 3]> {
-    let shape = trace.shape;
-    let products = (shape.n_q as u64)
-        .saturating_mul(shape.n_k as u64)
-        .saturating_mul((shape.d_k + shape.d_v) as u64);
-    let narrow = |cells: &[f64]| -> Option<Vec<f32>> {
-        cells
-            .iter()
-            .map(|&x| Some(x as f32).filter(|x| x.is_finite()))
-            .collect()
-    };
-    if products > MAX_CHECK_PRODUCTS {
-        return None;
-    }
-    Some([narrow(&trace.q)?, narrow(&trace.k)?, narrow(&trace.v)?])
 }
 
 fn row_facts(row: &RowSummary) -> RowFacts {

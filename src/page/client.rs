@@ -54,7 +54,7 @@ const TICK: i32 = 200;
 const MAX_DEATHS: usize = 3;
 const DEATHS_WITHIN: f64 = 10_000.0;
 
-/// A handle to the engine; clones share it. The worker ends with [`Client::stop`] or with the page.
+/// A handle to the engine; clones share it, and the worker ends with the last of them.
 #[derive(Clone)]
 pub struct Client(Rc<Shared>);
 
@@ -124,14 +124,6 @@ impl Client {
     pub fn retry(&self) {
         self.0.state.borrow_mut().deaths.clear();
         self.spawn();
-    }
-
-    /// Ends the worker.
-    pub fn stop(&self) {
-        let mut state = self.0.state.borrow_mut();
-        state.worker = None;
-        state.starting = None;
-        state.outbox.died();
     }
 
     fn emit(&self, event: Event) {
@@ -283,7 +275,7 @@ impl Client {
             }
         };
         self.emit(Event::Failed {
-            message: format!("The engine stopped on these inputs: {why}. {advice}"),
+            message: format!("The engine stopped: {why}. {advice}"),
             will_retry,
         });
         if will_retry {
