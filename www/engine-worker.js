@@ -49,11 +49,32 @@ function guard(call) {
   }
 }
 
+// Kept, since Firefox ends a worker that nobody holds.
+const pool = [];
+
+/** Starts the engine's threads, each a worker of its own. */
+async function startThreads(engine, script, threads) {
+  const [module, memory] = engine.thread_kit();
+  const started = Array.from({ length: threads }, () => new Promise((resolve, reject) => {
+    const thread = new Worker(new URL("engine-thread.js", import.meta.url), { type: "module" });
+    pool.push(thread);
+    thread.onmessage = ({ data }) => (data.started ? resolve() : reject(new Error(data.failed)));
+    thread.onerror = (event) => {
+      event.preventDefault();
+      reject(new Error("a thread of the engine did not load"));
+    };
+    thread.postMessage({ script, module, memory });
+  }));
+  await Promise.all(started);
+  engine.start_pool(threads);
+}
+
 async function start({ base, variant, threads, channel }) {
   try {
-    const module = await import(new URL(`engines/${variant}/engine.js`, base).href);
+    const script = new URL(`engines/${variant}/engine.js`, base).href;
+    const module = await import(script);
     await module.default();
-    if (threads > 1) await module.initThreadPool(threads);
+    if (module.thread_kit) await startThreads(module, script, threads);
     lastPanic = module.last_panic;
     engine = new module.Engine(threads, channel);
     guard(() => send([engine.ready()]));

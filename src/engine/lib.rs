@@ -16,6 +16,3 @@ pub mod worker;
 
 #[cfg(target_arch = "wasm32")]
 pub mod browser;
-
-#[cfg(all(target_arch = "wasm32", feature = "threads"))]
-pub use wasm_bindgen_rayon::init_thread_pool;
