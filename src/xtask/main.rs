@@ -34,7 +34,7 @@ cargo xtask COMMAND
   test [--only STAGE,…] [--skip STAGE,…]  set up; every test. Stages: STAGES
   golden [DIR] [--native-only]            reference cases through every path, native and wasm (default: tests/golden)
   examples DIR                            the real heads in www/examples, from a folder of captured sentences
-  sizes                                   bytes over the wire to the first interaction
+  sizes [--list]                          bytes over the wire to the first interaction; --list: of which files
   engines                                 the engine's two variants alone; Trunk runs this as its hook
   new-lab NAME                            a new lab's folder and its line in the registry
   setup [--test]                          install what is missing and nothing else
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         "serve" => page::serve_command(&args),
         "test" => test::command(&args),
         "golden" | "examples" => run_golden(&command, &args),
-        "sizes" => sizes::command(),
+        "sizes" => sizes::command(&args),
         "new-lab" => new_lab::command(&args),
         "help" | "--help" | "-h" => {
             print!("{}", HELP.replace("STAGES", &test::stage_names()));

@@ -1,96 +1,78 @@
 //! What the first interaction costs over the wire.
 
-use crate::home;
 use crate::run::{self, which};
-use crate::{Result, page};
+use crate::{Result, home, no_more, page, take_flag};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Bytes, brotli at its best: what a reader waits for at most. 400 KB, as set for the first interaction.
 const LIMIT: u64 = 400_000;
 
-/// One line of the table: what it is, and the files of dist/ whose names begin and end so.
-struct Part {
-    what: &'static str,
-    folder: &'static str,
-    starts: &'static str,
-    ends: &'static [&'static str],
-    /// Whether the page must have it.
-    needed: bool,
-}
-
-const fn part(
-    what: &'static str,
-    folder: &'static str,
-    starts: &'static str,
-    ends: &'static [&'static str],
-) -> Part {
-    Part {
-        what,
-        folder,
-        starts,
-        ends,
-        needed: true,
-    }
-}
-
-const fn if_there(part: Part) -> Part {
-    Part {
-        needed: false,
-        ..part
-    }
-}
+/// One line of the table: what it is, and its files in dist/. A `*` stands for any letters.
+struct Part(&'static str, &'static [&'static str]);
 
 /// What every reader loads before the first interaction. The example is the one that the page opens with.
-const PAGE: [Part; 8] = [
-    part("shell", "", "index", &[".html"]),
-    part("page, script", "", "page", &[".js"]),
-    part("page, wasm", "", "page", &[".wasm"]),
-    part("styles", "", "", &[".css"]),
-    part("start script and workers", "www", "", &[".js"]),
-    if_there(part("fonts", "www/fonts", "", &[".woff2"])),
-    if_there(part("words", "www/text", "en", &[".ftl"])),
-    if_there(part("first example", "www/examples", "coreference", &[""])),
+const PAGE: [Part; 7] = [
+    Part("shell", &["index.html"]),
+    Part("page, script", &["page-*.js"]),
+    Part("page, wasm", &["page-*.wasm"]),
+    Part("styles", &["*.css"]),
+    Part(
+        "start script and workers",
+        &[
+            "www/boot.js",
+            "www/engine-worker.js",
+            "www/engine-thread.js",
+        ],
+    ),
+    Part("fonts", &["www/fonts/*.woff2"]),
+    Part(
+        "first example",
+        &[
+            "www/examples/minilm/index.json",
+            "www/examples/minilm/coreference-heads.bin",
+            "www/examples/minilm/coreference-layer-4.safetensors",
+        ],
+    ),
 ];
 
-/// The engine, of which a reader loads one.
-const ENGINES: [[Part; 2]; 2] = [
-    [
-        part("engine simd, script", "engines/simd", "engine.", &[".js"]),
-        part("engine simd, wasm", "engines/simd", "engine_", &[".wasm"]),
-    ],
-    [
-        part(
-            "engine threads, scripts",
-            "engines/simd-threads",
-            "",
-            &[".js"],
-        ),
-        part(
-            "engine threads, wasm",
-            "engines/simd-threads",
-            "",
-            &[".wasm"],
-        ),
-    ],
+/// The engines, of which a reader loads one.
+const ENGINES: [Part; 2] = [
+    Part(
+        "engine simd",
+        &["engines/simd/engine.js", "engines/simd/engine_bg.wasm"],
+    ),
+    Part("engine simd-threads", &["engines/simd-threads/*"]),
 ];
 
-/// Files of www/ that a reader's first load does not ask for.
-const LATER: [&str; 1] = ["embed.js"];
-
-/// `cargo xtask sizes`
-pub fn command() -> Result {
+/// `cargo xtask sizes [--list]`: the table, or the files behind it, one on each line.
+pub fn command(args: &[String]) -> Result {
+    let mut args = args.to_vec();
+    let list = take_flag(&mut args, "--list");
+    no_more(&args)?;
     let dist = page::dist(&home::root()?)?;
+    let all = relative_files(&dist)?;
+    if list {
+        for part in PAGE.iter().chain(&ENGINES) {
+            for file in part.files(&all)? {
+                println!("{file}");
+            }
+        }
+        return Ok(());
+    }
     println!("{:<28}{:>12}{:>12}", "", "bytes", "brotli");
-    let page = table(&dist, &PAGE)?;
+    let mut total = 0;
+    for part in &PAGE {
+        total += line(&dist, &all, part)?;
+    }
     let mut worst = 0;
     for engine in &ENGINES {
-        worst = worst.max(table(&dist, engine)?);
+        worst = worst.max(line(&dist, &all, engine)?);
     }
-    let total = page + worst;
-    println!("{:<40}{:>12}", "first load with the larger engine", total);
+    total += worst;
+    println!("{:<40}{total:>12}", "first load with the larger engine");
+    println!("{:<40}{LIMIT:>12}", "limit");
     if total <= LIMIT {
-        println!("{:<40}{:>12}", "limit", LIMIT);
         Ok(())
     } else {
         Err(format!(
@@ -99,43 +81,57 @@ pub fn command() -> Result {
     }
 }
 
-/// Prints a line for each part; returns the sum of their brotli bytes.
-fn table(dist: &Path, parts: &[Part]) -> Result<u64> {
-    let mut sum = 0;
-    for part in parts {
-        let files = part.files(dist)?;
-        if files.is_empty() {
-            if part.needed {
-                return Err(format!(
-                    "dist/ has no {}: the page cannot start.",
-                    part.what
-                ));
-            }
-            continue;
-        }
-        let (plain, packed) = weigh(&files)?;
-        println!("{:<28}{plain:>12}{packed:>12}", part.what);
-        sum += packed;
-    }
-    Ok(sum)
+/// Prints one line of the table; returns its brotli bytes.
+fn line(dist: &Path, all: &[String], part: &Part) -> Result<u64> {
+    let files: Vec<PathBuf> = part
+        .files(all)?
+        .iter()
+        .map(|file| dist.join(file))
+        .collect();
+    let (plain, packed) = weigh(&files)?;
+    println!("{:<28}{plain:>12}{packed:>12}", part.0);
+    Ok(packed)
+}
+
+/// Every file of dist/ as the page names it, with `/` on every machine.
+fn relative_files(dist: &Path) -> Result<Vec<String>> {
+    let name = |file: PathBuf| {
+        let inner = file.strip_prefix(dist).unwrap_or(&file);
+        inner.to_string_lossy().replace('\\', "/")
+    };
+    Ok(home::files_under(dist)?.into_iter().map(name).collect())
 }
 
 impl Part {
-    fn files(&self, dist: &Path) -> Result<Vec<PathBuf>> {
-        let folder = dist.join(self.folder);
-        if !folder.is_dir() {
-            return Ok(Vec::new());
+    /// The part's files; a pattern that fits none is an error, for then the table would leave something out.
+    fn files<'a>(&self, all: &'a [String]) -> Result<Vec<&'a str>> {
+        let mut files = Vec::new();
+        for pattern in self.1 {
+            let before = files.len();
+            files.extend(
+                all.iter()
+                    .filter(|file| fits(file, pattern))
+                    .map(String::as_str),
+            );
+            if files.len() == before {
+                return Err(format!(
+                    "dist/ has no {pattern} ({}): build it with `cargo xtask build`, or mend the table in \
+                     src/xtask/sizes.rs.",
+                    self.0
+                ));
+            }
         }
-        // dist/ itself without its folders; the folders with what lies in them.
-        let mut files = home::files_under(&folder)?;
-        files.retain(|file| {
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            let deep = self.folder.starts_with("engines") || file.parent() == Some(&folder);
-            deep && name.starts_with(self.starts)
-                && self.ends.iter().any(|end| name.ends_with(end))
-                && !LATER.contains(&&*name)
-        });
         Ok(files)
+    }
+}
+
+/// Whether `name` is `pattern`, in which one `*` may stand for anything.
+fn fits(name: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        None => name == pattern,
+        Some((start, end)) => {
+            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+        }
     }
 }
 
@@ -158,4 +154,35 @@ fn weigh(files: &[PathBuf]) -> Result<(u64, u64)> {
         .and_then(|said| said.split_once(' '))
         .and_then(|(plain, packed)| plain.parse().ok().zip(packed.parse().ok()))
         .ok_or_else(|| "node could not weigh the files of dist/.".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(fits("page-01ab.js", "page-*.js"));
+        assert!(fits("engines/simd/engine.js", "engines/simd/engine.js"));
+        assert!(!fits("page-01ab.wasm", "page-*.js"));
+        assert!(!fits("a", "a*a"));
+    }
+
+    #[test]
+    fn a_part_without_its_file_is_an_error() {
+        let all = ["index.html".to_owned()];
+        assert_eq!(PAGE[0].files(&all).unwrap(), ["index.html"]);
+        assert!(PAGE[2].files(&all).unwrap_err().contains("page-*.wasm"));
+    }
+
+    #[test]
+    fn weighing_adds_up() {
+        if which("node").is_none() {
+            return;
+        }
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("sizes.rs");
+        let (plain, packed) = weigh(&[file.clone(), file.clone()]).unwrap();
+        assert_eq!(plain, 2 * std::fs::metadata(file).unwrap().len());
+        assert!(packed < plain / 2);
+    }
 }
