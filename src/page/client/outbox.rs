@@ -27,6 +27,8 @@ pub struct Outbox {
     kills: u32,
     /// Nothing older is delivered: views and looks apart.
     shown: Option<Revision>,
+    /// Nothing up to here is delivered.
+    cancelled: Option<Revision>,
     shown_look: Option<Revision>,
 }
 
@@ -50,8 +52,11 @@ impl Outbox {
     pub fn offer(&mut self, job: Job, now: f64) -> Option<Job> {
         match &job {
             Job::Cancel => {
-                self.shown = self.shown.max(self.newest());
-                self.shown_look = self.shown_look.max(self.newest());
+                let newest = self.newest();
+                self.cancelled = self.cancelled.max(newest);
+                if self.view.as_ref().and_then(Job::revision) <= newest && self.is_computing() {
+                    self.view = None;
+                }
                 self.posted = None;
                 self.compute = None;
                 self.look = None;
@@ -97,7 +102,7 @@ impl Outbox {
         } else {
             &mut self.shown
         };
-        let deliver = *shown <= Some(revision);
+        let deliver = *shown <= Some(revision) && self.cancelled < Some(revision);
         if deliver {
             *shown = Some(revision);
         }
@@ -155,6 +160,13 @@ impl Outbox {
             self.compute.clone_from(&self.view);
         }
         self.post(now)
+    }
+
+    /// Whether a computation runs or waits.
+    fn is_computing(&self) -> bool {
+        let posted = self.posted.as_ref().map(|p| &p.job);
+        let look = |job: &Job| matches!(job, Job::Look { .. });
+        self.compute.is_some() || posted.is_some_and(|job| !look(job))
     }
 
     /// The newest revision on its way.
@@ -308,7 +320,13 @@ mod tests {
         };
         assert!(!outbox.answered(&Reply::Kernel(kernel), 0.0).deliver);
         assert_eq!(revision(outbox.offer(view(3), 1.0)), Some(3));
-        assert!(outbox.answered(&answer(3), 2.0).deliver);
+        outbox.offer(Job::Cancel, 1.0);
+        assert!(
+            !outbox.answered(&answer(3), 2.0).deliver,
+            "its answer was on its way"
+        );
+        assert_eq!(revision(outbox.offer(view(4), 1.0)), Some(4));
+        assert!(outbox.answered(&answer(4), 2.0).deliver);
     }
 
     #[test]
