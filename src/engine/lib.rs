@@ -1,6 +1,6 @@
 //! The worker: takes jobs, computes traces, newest revision first.
 //!
-//! Everything but [`browser`] and [`pool`] is plain Rust, tested natively: [`queue`] decides what is next, [`run`]
+//! Everything but `browser` and [`pool`] is plain Rust, tested natively: [`queue`] decides what is next, [`run`]
 //! turns a job into its reply in steps, [`view`], [`check`] and [`look`] are the steps, [`limits`] says what is too much.
 //! Deliberately absent: anything of the page, and any thread but [`pool`]'s.
 

@@ -29,7 +29,7 @@ mod threaded {
 
 /// The pool in a browser: every thread is a web worker that runs `www/engine-thread.js`.
 ///
-/// The script starts the workers, each gets [`thread_kit`] and blocks in [`run_thread`]; then [`start_pool`] gives
+/// The script starts the workers, each gets `thread_kit` and blocks in `run_thread`; then `start_pool` gives
 /// each its place. So workers come by address, as a strict content security policy wants, and not from blobs.
 #[cfg(all(target_arch = "wasm32", feature = "threads"))]
 mod web_workers {
