@@ -259,7 +259,7 @@ pub struct CellLook {
     pub query: usize,
     /// Which key.
     pub key: usize,
-    /// `[d_k]`: q_pos[c] · k_pos[c].
+    /// `[d_k]`: `q_pos[c] · k_pos[c]`.
     pub terms: Vec<f64>,
     /// Their sum.
     pub dot: f64,
