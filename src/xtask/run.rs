@@ -3,6 +3,7 @@
 use crate::Result;
 use std::env;
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -53,6 +54,43 @@ pub fn check_quietly(command: &mut Command, what: &str) -> Result {
         output.status,
         said.trim_end()
     ))
+}
+
+/// Runs a compiler and shows what it writes, without the paragraphs that begin with `noise`.
+pub fn check_without(command: &mut Command, what: &str, noise: &str) -> Result {
+    if std::io::stderr().is_terminal() {
+        command.env("CARGO_TERM_COLOR", "always");
+    }
+    let output = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::inherit())
+        .output()
+        .map_err(|e| cannot_start(command, &e))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    for paragraph in said.split("\n\n") {
+        let text = without_colours(paragraph);
+        let text = text.trim();
+        if !text.is_empty() && !text.starts_with(noise) {
+            eprintln!("{}\n", paragraph.trim_matches('\n'));
+        }
+    }
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(format!("{what} failed ({}).", output.status))
+    }
+}
+
+/// The text without a terminal's escape sequences, as compilers write them: `ESC [ … m`.
+fn without_colours(text: &str) -> String {
+    let mut plain = String::new();
+    for (i, piece) in text.split('\u{1b}').enumerate() {
+        plain += match piece.split_once('m') {
+            Some((_, rest)) if i > 0 => rest,
+            _ => piece,
+        };
+    }
+    plain
 }
 
 /// What a command prints, or nothing when it cannot be started or fails.
@@ -138,4 +176,18 @@ pub fn check_as_root(program: &str, args: &[&str]) -> Result {
         output.status,
         said.trim_end()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_taken_out() {
+        assert_eq!(
+            without_colours("\u{1b}[1m\u{1b}[33mwarning\u{1b}[0m: gem"),
+            "warning: gem"
+        );
+        assert_eq!(without_colours("plain m"), "plain m");
+    }
 }
