@@ -1,0 +1,193 @@
+//! MathML in a few words: strings that are already safe to set as HTML, because only these functions make them.
+
+use crate::labs::bench::inspector::names::Name;
+
+/// A piece of presentation MathML.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Math(String);
+
+/// Which tensor a piece belongs to: its hue, by class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hue {
+    /// Queries.
+    Q,
+    /// Keys.
+    K,
+    /// Values.
+    V,
+    /// Weights.
+    A,
+}
+
+impl Hue {
+    fn class(self) -> &'static str {
+        match self {
+            Hue::Q => "q",
+            Hue::K => "k",
+            Hue::V => "v",
+            Hue::A => "a",
+        }
+    }
+}
+
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c if c.is_control() => safe.push('\u{fffd}'),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+fn element(tag: &str, content: &str) -> Math {
+    Math(format!("<{tag}>{content}</{tag}>"))
+}
+
+/// An identifier; one letter is set in italics by the browser.
+pub fn id(text: &str) -> Math {
+    element("mi", &escape(text))
+}
+
+/// A number.
+pub fn number(text: &str) -> Math {
+    element("mn", &escape(text))
+}
+
+/// An operator or relation.
+pub fn op(text: &str) -> Math {
+    element("mo", &escape(text))
+}
+
+/// Upright words.
+pub fn words(text: &str) -> Math {
+    element("mtext", &escape(text))
+}
+
+/// Pieces in a row.
+pub fn row(pieces: impl IntoIterator<Item = Math>) -> Math {
+    let inside: String = pieces.into_iter().map(|m| m.0).collect();
+    element("mrow", &inside)
+}
+
+/// A fraction.
+pub fn frac(above: Math, below: Math) -> Math {
+    element("mfrac", &(above.0 + &below.0))
+}
+
+/// A subscript.
+pub fn sub(base: Math, below: Math) -> Math {
+    element("msub", &(base.0 + &below.0))
+}
+
+/// A power.
+pub fn power(base: Math, exponent: Math) -> Math {
+    element("msup", &(base.0 + &exponent.0))
+}
+
+/// A square root.
+pub fn root(inside: Math) -> Math {
+    element("msqrt", &inside.0)
+}
+
+/// A sum over an index, which stands below it.
+pub fn sum(index: &str) -> Math {
+    Math(format!(
+        "<munder><mo movablelimits=\"false\">∑</mo><mi>{}</mi></munder>",
+        escape(index)
+    ))
+}
+
+/// e to a power.
+pub fn exp(exponent: Math) -> Math {
+    power(id("e"), exponent)
+}
+
+/// Two indices at a letter: s₁₁,₁₃.
+pub fn at(letter: &str, query: usize, key: usize) -> Math {
+    sub(
+        id(letter),
+        row([
+            number(&query.to_string()),
+            op(","),
+            number(&key.to_string()),
+        ]),
+    )
+}
+
+/// A letter with the name of a token or an index below it.
+pub fn named(letter: &str, name: &Name) -> Math {
+    match name {
+        Name::Token { text, .. } => sub(id(letter), words(text)),
+        Name::Index(_, index) => sub(id(letter), number(&index.to_string())),
+    }
+}
+
+impl Math {
+    /// In the hue of a tensor.
+    pub fn hue(self, hue: Hue) -> Math {
+        Math(format!("<mrow class=\"{}\">{}</mrow>", hue.class(), self.0))
+    }
+
+    /// A whole formula in display style; `label` is what a screen reader without MathML says.
+    pub fn formula(self) -> String {
+        format!(
+            "<math display=\"block\" displaystyle=\"true\">{}</math>",
+            self.0
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether tags open and close in order.
+    pub(crate) fn well_formed(xml: &str) -> bool {
+        let mut open: Vec<&str> = Vec::new();
+        for tag in xml.split('<').skip(1) {
+            let Some((inside, _)) = tag.split_once('>') else {
+                return false;
+            };
+            if let Some(name) = inside.strip_prefix('/') {
+                if open.pop() != Some(name) {
+                    return false;
+                }
+            } else {
+                open.push(inside.split(' ').next().unwrap_or_default());
+            }
+        }
+        open.is_empty()
+    }
+
+    #[test]
+    fn words_of_the_reader_stay_words() {
+        let name = Name::Token {
+            text: "</mtext><script>&\"'".into(),
+            word: false,
+        };
+        let math = named("v", &name).hue(Hue::V).formula();
+        assert!(math.contains("&lt;/mtext&gt;&lt;script&gt;&amp;"), "{math}");
+        assert!(well_formed(&math), "{math}");
+    }
+
+    #[test]
+    fn pieces_nest() {
+        let math = frac(
+            row([number("1"), op("+"), id("x")]),
+            root(sub(id("d"), id("k"))),
+        )
+        .formula();
+        assert_eq!(
+            math,
+            "<math display=\"block\" displaystyle=\"true\"><mfrac><mrow><mn>1</mn><mo>+</mo><mi>x</mi></mrow>\
+             <msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt></mfrac></math>"
+        );
+    }
+}

@@ -1,0 +1,434 @@
+//! The row under the cursor: its scores and weights, what they amount to, their Jacobian, the gradient at the scores,
+//! and the output among the values.
+
+mod bars;
+mod dialog;
+pub mod facts;
+#[cfg(test)]
+pub(crate) mod fixture;
+mod gradient;
+mod jacobian;
+mod jacobian_view;
+mod mix;
+pub mod names;
+mod output;
+mod plane;
+mod readouts;
+mod shapes;
+mod width;
+
+pub use dialog::Dialog;
+pub use width::of as width_of;
+
+use crate::{
+    canvas::{heat::Scale, picture::Picture},
+    ctx::{Ctx, Sheet},
+    format,
+    session::Action,
+    text::{t, tf},
+    widgets::SheetPane,
+};
+use facts::{Setting, Shown};
+use jacobian::Grid;
+use leptos::{html::Div, prelude::*};
+use plane::Plane;
+use std::sync::Arc;
+
+/// A number as JavaScript reads it back, every bit of it.
+pub fn js(x: f64) -> String {
+    if x.is_infinite() {
+        return if x > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    format!("{x:?}")
+}
+
+/// Trace, row, cell and setting, as soon as they fit each other.
+pub fn shown() -> Memo<Option<Shown>> {
+    let ctx = Ctx::get();
+    let setting = Memo::new(move |_| Arc::new(ctx.session(Setting::of)));
+    Memo::new(move |_| {
+        let (trace, stale) = ctx.view.with(|v| (v.last().cloned(), v.is_stale()));
+        Shown::new(trace?, ctx.looked.get()?, setting.get(), stale)
+    })
+}
+
+/// Width that is assumed until the column is measured.
+const COLUMN: f64 = 256.0;
+
+/// The column, or on a narrow screen the sheet, of the row looked at.
+#[component]
+pub fn Inspector(
+    /// Whether it is a sheet now.
+    #[prop(into)]
+    narrow: Signal<bool>,
+) -> impl IntoView {
+    view! {
+        <SheetPane which=Sheet::Inspector label=t("inspector-label") class="inspector" narrow=narrow>
+            <Row narrow=narrow />
+        </SheetPane>
+    }
+}
+
+/// What the column holds.
+#[component]
+fn Row(narrow: Signal<bool>) -> impl IntoView {
+    let shown = shown();
+    let place = NodeRef::<Div>::new();
+    let width = width_of(place, COLUMN);
+    let have = Memo::new(move |_| shown.with(Option::is_some));
+    let stale = move || shown.with(|s| s.as_ref().is_some_and(|s| s.stale));
+    view! {
+        <div class="row-inspector" node_ref=place class:stale=stale>
+            <Show when=move || have.get() fallback=|| view! { <p class="note">{t("inspector-waiting")}</p> }>
+                <Title shown=shown narrow=narrow />
+                <Bars shown=shown width=width />
+                <readouts::Reads
+                    label=t("read-row-label")
+                    lines=Signal::derive(move || shown.with(|s| s.as_ref().map(readouts::row).unwrap_or_default()))
+                />
+                <readouts::Reads
+                    label=t("read-all-label")
+                    lines=Signal::derive(move || shown.with(|s| s.as_ref().map(readouts::all).unwrap_or_default()))
+                />
+                <Derivatives shown=shown width=width />
+                <Output shown=shown width=width />
+            </Show>
+        </div>
+    }
+}
+
+#[component]
+fn Title(shown: Memo<Option<Shown>>, narrow: Signal<bool>) -> impl IntoView {
+    let ctx = Ctx::get();
+    let place = Memo::new(move |_| {
+        shown.with(|s| {
+            s.as_ref()
+                .map(|s| (s.query(), s.key(), s.setting.names.query(s.query())))
+        })
+    });
+    let heading = move || {
+        place.get().map(|(query, key, name)| match name {
+            names::Name::Index(..) => view! {
+                {tf("inspector-row-cell", &[("row", &query)])} " "
+                <mark>{format!("{query}, {key}")}</mark>
+            }
+            .into_any(),
+            name => {
+                view! { {tf("inspector-row", &[("row", &query)])} " " <mark>{name.view()}</mark> }
+                    .into_any()
+            }
+        })
+    };
+    let hint = move || {
+        let (pinned, hovered) = (
+            ctx.session(|s| s.pin.is_some()),
+            ctx.hover.with(Option::is_some),
+        );
+        match (hovered, pinned) {
+            (true, _) => t("inspector-following"),
+            (false, true) => t("inspector-pinned"),
+            (false, false) => t("inspector-free"),
+        }
+    };
+    let step = move |by: isize| {
+        let Some((query, key, _)) = place.get_untracked() else {
+            return;
+        };
+        let n = ctx.desk.with_untracked(|d| d.session().shape.n_q);
+        let next = query.saturating_add_signed(by).min(n.saturating_sub(1));
+        ctx.hover.set(None);
+        ctx.act(Action::Pin(Some((next, key))));
+    };
+    view! {
+        <header class="row-title">
+            <h2 data-read="row" data-value=move || place.get().map(|(q, k, _)| format!("{q},{k}"))>
+                {heading}
+            </h2>
+            <Show
+                when=move || narrow.get()
+                fallback=move || view! { <span class="hint">{hint}</span> }
+            >
+                <span class="steps">
+                    <button class="text-button" data-name="previous-row" on:click=move |_| step(-1)>{t("inspector-previous")}</button>
+                    <button class="text-button" data-name="next-row" on:click=move |_| step(1)>{t("inspector-next")}</button>
+                </span>
+            </Show>
+        </header>
+    }
+}
+
+#[component]
+fn Bars(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
+    let trace = Memo::new_with_compare(
+        move |_| shown.with(|s| s.as_ref().map(|s| s.shared().clone())),
+        |a, b| match (a, b) {
+            (Some(Some(a)), Some(Some(b))) => !Arc::ptr_eq(a, b),
+            _ => true,
+        },
+    );
+    // The scale of S, so that bars and cells tell the same; once a trace, not once a hover.
+    let end = Memo::new(move |_| {
+        trace.with(|t| match t.as_ref().map(|t| Scale::signed_for(&t.scores)) {
+            Some(Scale::Signed { max }) => max,
+            _ => 1.0,
+        })
+    });
+    let lines =
+        Memo::new(move |_| shown.with(|s| s.as_ref().map(Shown::lines).unwrap_or_default()));
+    let rest = move || shown.with(|s| s.as_ref().and_then(|s| s.rest(&lines.get())));
+    let nothing = Memo::new(move |_| shown.with(|s| s.as_ref().is_some_and(Shown::sees_nothing)));
+    let scene = Memo::new(move |_| {
+        shown.with(|s| {
+            Arc::new(
+                s.as_ref()
+                    .map(|s| bars::scene(s, &lines.get(), width.get(), end.get()))
+                    .unwrap_or_default(),
+            )
+        })
+    });
+    let label = move || {
+        shown.with(|s| {
+            s.as_ref().map_or(String::new(), |s| {
+                tf("bars-label", &[("row", &s.query()), ("n", &s.n_k())])
+            })
+        })
+    };
+    view! {
+        <div class="bars">
+            <Picture scene=scene label=Signal::derive(label) />
+            <Show when=move || nothing.get()>
+                <p class="note sees-nothing" data-read="sees_nothing">{t("inspector-sees-nothing")}</p>
+            </Show>
+            {move || {
+                rest()
+                    .map(|(more, together)| {
+                        let words = tf("inspector-rest", &[("n", &more), ("together", &jacobian::small(together))]);
+                        view! { <p class="note" data-read="rest" data-value=js(together)>{words}</p> }
+                    })
+            }}
+            <Spoken shown=shown lines=lines />
+        </div>
+    }
+}
+
+/// The bars as a table, for screen readers and for tests.
+#[component]
+fn Spoken(shown: Memo<Option<Shown>>, lines: Memo<Vec<facts::Line>>) -> impl IntoView {
+    let rows = move || {
+        shown.with(|s| {
+            let s = s.as_ref()?;
+            let rows = lines.get().into_iter().map(|l| {
+                view! {
+                    <tr data-key=l.key data-score=js(l.logit) data-weight=js(l.weight)>
+                        <th scope="row">{s.setting.names.key(l.key).to_string()}</th>
+                        <td>{format::in_cell(l.logit)}</td>
+                        <td>{format::fixed(l.weight, 3)} " " {super::tables::word(l.look)}</td>
+                    </tr>
+                }
+            });
+            Some(rows.collect_view())
+        })
+    };
+    view! {
+        <table class="visually-hidden" data-name="row-table">
+            <thead>
+                <tr>
+                    <th scope="col">{t("inspector-key")}</th>
+                    <th scope="col">{t("inspector-score")}</th>
+                    <th scope="col">{t("inspector-weight")}</th>
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </table>
+    }
+}
+
+/// Jacobian and gradient at the scores, side by side or, with numbers in the cells, one below the other.
+#[component]
+fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
+    let ctx = Ctx::get();
+    let grid = Memo::new(move |_| {
+        shown.with(|s| {
+            s.as_ref()
+                .map(|s| Grid::small(width.get(), s.n_k(), s.setting.names.tokens()))
+        })
+    });
+    let numbers = Memo::new(move |_| grid.get().is_some_and(|g| g.numbers));
+    let scene_of = move |draw: fn(&Shown, &Grid) -> crate::canvas::scene::Scene| {
+        Memo::new(move |_| {
+            shown.with(|s| match (s, grid.get()) {
+                (Some(s), Some(g)) if g.n == s.n_k() => Arc::new(draw(s, &g)),
+                _ => Arc::default(),
+            })
+        })
+    };
+    let jacobian = scene_of(jacobian::scene);
+    let gradient = Memo::new(move |_| {
+        let across = if numbers.get() {
+            width.get()
+        } else {
+            (width.get() / 2.0).floor()
+        };
+        shown.with(|s| match (s, grid.get()) {
+            (Some(s), Some(g)) if g.n == s.n_k() => Arc::new(jacobian::gradient(s, &g, across)),
+            _ => Arc::default(),
+        })
+    });
+    let norm = move || shown.with(|s| s.as_ref().map_or(0.0, |s| s.looked().row.jacobian_norm));
+    let underflowed = move || {
+        shown.with(|s| {
+            s.as_ref()
+                .is_some_and(|s| s.line(s.key()).look == crate::canvas::heat::Look::Underflow)
+        })
+    };
+    let (large, field) = (RwSignal::new(false), RwSignal::new(false));
+    let gradient_label = move || {
+        shown.with(|s| {
+            s.as_ref().map_or(String::new(), |s| {
+                let g = s.looked().row.d_scores.get(s.key()).copied().unwrap_or(0.0);
+                tf(
+                    "gradient-label",
+                    &[
+                        ("key", &s.setting.names.key(s.key())),
+                        ("value", &jacobian::small(g)),
+                    ],
+                )
+            })
+        })
+    };
+    let exact = move || {
+        shown.with(|s| {
+            s.as_ref().map(|s| {
+                s.looked()
+                    .row
+                    .d_scores
+                    .iter()
+                    .map(|x| js(*x))
+                    .collect::<Vec<_>>()
+                    .join(",")
+            })
+        })
+    };
+    // A field with a typed gradient or with a problem does not hide.
+    let field_open = move || field.get() || ctx.problem("d_out").is_some();
+    view! {
+        <div class="derivatives" class:wide=move || numbers.get()>
+            <section class="jacobian">
+                <h3>
+                    {t("jacobian")} <span class="quiet" class:below=move || !numbers.get()>
+                        {t("jacobian-norm")} " "
+                        <b data-read="jacobian_norm" data-value=move || js(norm())>{move || format::fixed(norm(), 3)}</b>
+                        ", " <abbr title=t("jacobian-most")>{t("jacobian-max")}</abbr>
+                    </span>
+                </h3>
+                <button
+                    class="enlarge"
+                    data-name="jacobian-open"
+                    aria-label=t("jacobian-enlarge")
+                    title=t("jacobian-enlarge")
+                    on:click=move |_| large.set(true)
+                >
+                    <Picture scene=jacobian label=Signal::derive(|| t("jacobian-picture").to_owned()) />
+                </button>
+                <Show when=underflowed>
+                    <p class="note">{t("jacobian-underflow")}</p>
+                </Show>
+            </section>
+            <section class="gradient">
+                <h3>
+                    {t("gradient")} <span class="below">
+                        <gradient::LossLine shown=shown open=field />
+                    </span>
+                </h3>
+                <div data-read="d_scores" data-value=exact>
+                    <Picture scene=gradient label=Signal::derive(gradient_label) />
+                </div>
+            </section>
+        </div>
+        <Show when=field_open>
+            <gradient::LossField shown=shown />
+        </Show>
+        <jacobian_view::Large shown=shown open=large />
+    }
+}
+
+/// The output in the plane of the row's values, or written out as a sum.
+#[component]
+fn Output(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
+    let fits = Memo::new(move |_| shown.with(|s| s.as_ref().is_some_and(mix::fits)));
+    // The plane belongs to the row to which the hand returns, so that it holds still while the pointer moves.
+    let basis = Memo::new_with_compare(
+        move |_| shown.with(|s| s.as_ref().map(|s| (s.shared().clone(), s.setting.home))),
+        |a, b| match (a, b) {
+            (Some(Some(a)), Some(Some(b))) => a.1 != b.1 || !Arc::ptr_eq(&a.0, &b.0),
+            _ => true,
+        },
+    );
+    let plane = Memo::new(move |before: Option<&Option<Arc<Plane>>>| {
+        if fits.get() {
+            return None;
+        }
+        basis.with(|b| {
+            let (trace, home) = b.as_ref()?;
+            let s = trace.shape;
+            let home = (*home).min(s.n_q.saturating_sub(1));
+            let weights = trace.weights.get(home * s.n_k..(home + 1) * s.n_k)?;
+            Plane::of(&trace.v, weights, s.d_v, before.and_then(Option::as_deref)).map(Arc::new)
+        })
+    });
+    let picture = Memo::new(move |_| {
+        shown.with(|s| match (s, plane.get()) {
+            (Some(s), Some(plane)) if plane.width() == s.trace().shape.d_v => {
+                let height = if width.get() >= 320.0 { 190.0 } else { 118.0 };
+                Arc::new(output::scene(s, &plane, width.get(), height))
+            }
+            _ => Arc::default(),
+        })
+    });
+    let caption =
+        move || shown.with(|s| s.as_ref().map(|s| plane_words(s, plane.get().as_deref())));
+    let heading = move || {
+        shown.with(|s| {
+            s.as_ref().map(|s| match fits.get() {
+                true => tf("output-of-row", &[("row", &s.query())]),
+                false => tf("output-among", &[("n", &s.n_k())]),
+            })
+        })
+    };
+    let sum = move || shown.with(|s| s.as_ref().map(|s| mix::view(s).into_any()));
+    view! {
+        <section class="output">
+            <h3>{t("output")} " " <span class="plain">{heading}</span></h3>
+            <Show when=move || fits.get() fallback=move || view! {
+                <p class="quiet">{caption}</p>
+                <Picture scene=picture label=Signal::derive(move || t("output-picture").to_owned()) />
+            }>
+                {sum}
+            </Show>
+        </section>
+    }
+}
+
+/// What the plane shows of the row.
+fn plane_words(shown: &Shown, plane: Option<&Plane>) -> String {
+    let Some(plane) = plane else {
+        return t("plane-none").to_owned();
+    };
+    let weights = shown.weights_of(shown.query());
+    let share = plane
+        .share(&shown.trace().v, weights)
+        .map(|s| (s * 100.0).round());
+    let held = shown.query() != shown.setting.home;
+    match (share, held) {
+        (None, _) => t("plane-one-point").to_owned(),
+        (Some(_), _) if plane.directions() == 1 => t("plane-line").to_owned(),
+        (Some(share), false) => tf("plane-own", &[("share", &share)]),
+        (Some(share), true) => tf(
+            "plane-held",
+            &[("share", &share), ("row", &shown.setting.home)],
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! One cell, written out: how the products of q and k add up to a score.
+
+pub mod scene;
+
+use super::inspector::{self, facts::Shown, names::Name};
+use crate::{
+    canvas::{
+        chart,
+        picture::{Picture, Ratio, fitted},
+    },
+    ctx::Ctx,
+    text::{t, tf},
+};
+use leptos::{html, prelude::*};
+use scene::Drawn;
+use std::sync::Arc;
+
+/// Width that is assumed until the place is measured.
+const PLACE: f64 = 872.0;
+
+/// Heading and picture.
+#[component]
+pub fn Waterfall() -> impl IntoView {
+    let shown = inspector::shown();
+    let place = NodeRef::<html::Div>::new();
+    let width = inspector::width_of(place, PLACE);
+    let drawn = Memo::new(move |_| {
+        shown.with(|s| s.as_ref().map(|s| Arc::new(scene::draw(s, width.get()))))
+    });
+    let top = Memo::new(move |_| {
+        drawn.with(|d| {
+            d.as_ref()
+                .map_or_else(Arc::default, |d| Arc::new(d.scene.clone()))
+        })
+    });
+    let stale = move || shown.with(|s| s.as_ref().is_some_and(|s| s.stale));
+    let heading = move || shown.with(|s| s.as_ref().map(|s| title(s, width.get() < 560.0)));
+    let label = move || {
+        shown.with(|s| {
+            s.as_ref().map_or(String::new(), |s| {
+                let c = &s.looked().cell;
+                let names = &s.setting.names;
+                let (q, k) = (names.query(s.query()), names.key(s.key()));
+                let (dot, score) = (crate::format::short(c.dot), crate::format::short(c.score));
+                tf(
+                    "waterfall-label",
+                    &[
+                        ("query", &q),
+                        ("key", &k),
+                        ("n", &c.terms.len()),
+                        ("dot", &dot),
+                        ("score", &score),
+                    ],
+                )
+            })
+        })
+    };
+    let exact = move |read: fn(&Shown) -> f64| {
+        move || shown.with(|s| s.as_ref().map(|s| inspector::js(read(s))))
+    };
+    view! {
+        <section class="waterfall" class:stale=stale aria-label=t("waterfall-title")>
+            <h3>{heading}</h3>
+            <div class="layers" node_ref=place>
+                <Bars drawn=drawn />
+                <Picture scene=top label=Signal::derive(label) class="over" />
+            </div>
+            // What the picture prints, for tests and for whoever listens.
+            <dl class="visually-hidden">
+                <dt>{t("waterfall-dot")}</dt>
+                <dd data-read="dot" data-value=exact(|s| s.looked().cell.dot)></dd>
+                <dt>{t("waterfall-scaled")}</dt>
+                <dd data-read="scaled" data-value=exact(|s| s.looked().cell.scaled)></dd>
+                <dt>{t("waterfall-capped")}</dt>
+                <dd data-read="capped" data-value=exact(|s| s.looked().cell.capped)></dd>
+                <dt>{t("waterfall-added")}</dt>
+                <dd data-read="bias" data-value=exact(|s| s.looked().cell.bias)></dd>
+            </dl>
+        </section>
+    }
+}
+
+fn title(shown: &Shown, narrow: bool) -> AnyView {
+    let names = &shown.setting.names;
+    let (i, j) = (shown.query(), shown.key());
+    let n = shown.looked().cell.terms.len();
+    let (q, k) = (names.query(i), names.key(j));
+    if narrow {
+        return view! {
+            <b>{q.view()}</b> " " {t("waterfall-asks")} " " <b>{k.view()}</b> " " {t("waterfall-answers")} " "
+            <span class="q"><var>"q"</var></span> " · " <span class="k"><var>"k"</var></span> " "
+            {tf("waterfall-steps", &[("n", &n)])}
+        }
+        .into_any();
+    }
+    let of = |letter: &'static str, name: Name| {
+        match name {
+        Name::Index(_, index) => view! { <span class=letter><var>{letter}</var><sub>{index}</sub></span> }.into_any(),
+        name => view! {
+            <span class=letter><var>{letter}</var></span> " " {t("waterfall-of")} " " <b>{name.view()}</b>
+        }
+        .into_any(),
+    }
+    };
+    let terms = if n == 1 {
+        t("waterfall-term").to_owned()
+    } else {
+        tf("waterfall-terms", &[("n", &n)])
+    };
+    view! {
+        <b>{t("waterfall-title")} "."</b> " " {of("q", q)} " " {t("waterfall-times")} " " {of("k", k)} ", " {terms}
+    }
+    .into_any()
+}
+
+/// The layer that `plotters` draws.
+#[component]
+fn Bars(drawn: Memo<Option<Arc<Drawn>>>) -> impl IntoView {
+    let ctx = Ctx::get();
+    let Ratio(ratio) = expect_context::<Ratio>();
+    let canvas = NodeRef::<html::Canvas>::new();
+    let failed = RwSignal::new(None::<String>);
+    Effect::new(move || {
+        let (Some(canvas), Some(drawn)) = (canvas.get(), drawn.get()) else {
+            return;
+        };
+        let (palette, ratio) = (ctx.palette.get(), ratio.get());
+        let (w, h) = drawn.chart.size;
+        if let Some(context) = fitted(&canvas, w, h, ratio) {
+            context.clear_rect(
+                0.0,
+                0.0,
+                f64::from(canvas.width()),
+                f64::from(canvas.height()),
+            );
+            let problem = chart::on_canvas(canvas, &drawn.chart, &palette, ratio).err();
+            if failed.get_untracked() != problem {
+                failed.set(problem);
+            }
+        }
+    });
+    let size = move |pick: fn((f64, f64)) -> f64| {
+        move || drawn.with(|d| format!("{}px", d.as_ref().map_or(0.0, |d| pick(d.chart.size))))
+    };
+    view! {
+        <canvas node_ref=canvas class="under" aria-hidden="true" style:width=size(|s| s.0) style:height=size(|s| s.1)></canvas>
+        {move || failed.get().map(|why| view! { <p class="problem" role="alert">{tf("waterfall-failed", &[("why", &why)])}</p> })}
+    }
+}
+
+#[cfg(test)]
+mod tests;
