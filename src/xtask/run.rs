@@ -6,23 +6,37 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 /// Says what takes a while, on stderr: stdout is for what a command was asked for.
 pub fn say(what: &str) {
     eprintln!("  {what}");
 }
 
-/// Says what is being done and, when it is done, how long it took.
+/// How often something that takes long says that it is still at it.
+const HEARTBEAT: Duration = Duration::from_secs(30);
+
+/// Says what is being done, that it goes on, and when it is done, how long it took.
 pub fn timed<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     say(&format!("{what} …"));
     let start = Instant::now();
-    let done = work()?;
-    say(&format!(
-        "{what}: done in {:.0} s",
-        start.elapsed().as_secs_f64()
-    ));
-    Ok(done)
+    let seconds = || start.elapsed().as_secs_f64();
+    let (done, end) = mpsc::channel::<()>();
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while end.recv_timeout(HEARTBEAT) == Err(mpsc::RecvTimeoutError::Timeout) {
+                say(&format!("{what}: {:.0} s so far …", seconds()));
+            }
+        });
+        let outcome = work();
+        drop(done);
+        outcome
+    });
+    if outcome.is_ok() {
+        say(&format!("{what}: done in {:.0} s", seconds()));
+    }
+    outcome
 }
 
 /// Runs a command that writes to the terminal; fails unless it succeeds.
