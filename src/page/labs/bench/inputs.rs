@@ -1,0 +1,79 @@
+//! The left column: where the numbers come from, and every setting of the attention call.
+
+mod extras;
+mod heads;
+mod history;
+mod maps_picture;
+mod mask;
+mod mask_icon;
+mod options;
+mod params;
+mod positions;
+mod scale;
+mod several;
+mod sizes;
+mod source;
+mod suggested;
+
+pub use scale::ScaleControl;
+
+use crate::{ctx::Ctx, text::t};
+use leptos::prelude::*;
+
+/// All inputs, in reading order. Sizes stand next to the source where the reader sets them, and further down where a
+/// real head fixes them.
+#[component]
+pub fn Inputs() -> impl IntoView {
+    let ctx = Ctx::get();
+    let free = Memo::new(move |_| ctx.session(|s| s.sizes_are_free()));
+    view! {
+        <div class="inputs-list">
+            <source::SourceInput />
+            <Show when=move || free.get()>
+                <sizes::SizesInput />
+            </Show>
+            <ScaleControl />
+            <mask::MaskInput />
+            <positions::PositionInput />
+            <Show when=move || !free.get()>
+                <sizes::SizesInput />
+            </Show>
+            <extras::ExtrasInput />
+            <options::OptionsInput />
+            <history::History />
+        </div>
+    }
+}
+
+/// A group of controls under its name, with a word at the right.
+#[component]
+fn Group(
+    /// Its name.
+    #[prop(into)]
+    title: String,
+    /// What stands at the right of the name.
+    #[prop(optional)]
+    side: Option<AnyView>,
+    /// Its controls.
+    children: Children,
+) -> impl IntoView {
+    let id = crate::widgets::unique_id("group");
+    let heading = id.clone();
+    view! {
+        <div class="group" role="group" aria-labelledby=id>
+            <div class="group-head">
+                <h2 class="group-title" id=heading>{title}</h2>
+                {side}
+            </div>
+            {children()}
+        </div>
+    }
+}
+
+/// A quiet line.
+fn hint(key: &'static str) -> impl IntoView {
+    view! { <p class="hint">{crate::widgets::rich(t(key))}</p> }
+}
+
+#[cfg(test)]
+mod tests;
