@@ -2,7 +2,8 @@
 
 use crate::{
     canvas::palette::Palette,
-    session::{Action, Desk, Session, SessionError},
+    session::{Action, Data, Desk, Session, SessionError},
+    source::SourceKind,
 };
 use leptos::prelude::*;
 use protocol::{CellLook, RowLook, Trace};
@@ -119,9 +120,27 @@ impl Ctx {
 
     /// Changes the session; a refusal shows at its control.
     pub fn act(&self, action: Action) {
+        let action = match action {
+            // Projected numbers can be taken as typed ones: those of the head on the screen.
+            Action::SetSource(SourceKind::Typed) => self.take_as_typed().unwrap_or(action),
+            other => other,
+        };
         self.desk.update(|desk| {
             desk.apply(action);
         });
+    }
+
+    /// Q, K and V of the shown head as the engine projected them, where they are projected.
+    pub fn take_as_typed(&self) -> Option<Action> {
+        let projected = self.desk.with_untracked(|desk| matches!(desk.session().data, Data::Tokens { .. }));
+        self.view.with_untracked(|view| match view {
+            Computed::Ready(trace) if projected => Some(Action::TakeAsTyped {
+                q: Arc::new(trace.q.clone()),
+                k: Arc::new(trace.k.clone()),
+                v: Arc::new(trace.v.clone()),
+            }),
+            _ => None,
+        })
     }
 
     /// Ends a drag: what follows is a new step of undo.
@@ -136,7 +155,7 @@ impl Ctx {
     }
 
     /// Takes the sentence away from a control.
-    pub fn clear(&self, field: &'static str) {
+    pub fn clear(&self, field: &str) {
         if self
             .desk
             .with_untracked(|desk| desk.problem(field).is_some())
@@ -149,6 +168,11 @@ impl Ctx {
     pub fn problem(&self, field: &str) -> Option<String> {
         self.desk
             .with(|desk| desk.problem(field).map(|p| p.error.message.clone()))
+    }
+
+    /// The same, without following it.
+    pub fn problem_untracked(&self, field: &str) -> Option<String> {
+        self.desk.with_untracked(|desk| desk.problem(field).map(|p| p.error.message.clone()))
     }
 
     /// Says something to screen readers.

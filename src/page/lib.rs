@@ -2,9 +2,21 @@
 //!
 //! One direction: control → [`session::Action`] → [`session::Session`] → job → engine → trace → scene → canvas.
 
+pub mod app;
 pub mod canvas;
+pub mod client;
 pub mod ctx;
+pub mod examples;
 pub mod format;
+pub mod header;
+pub mod labs;
 pub mod session;
 pub mod source;
 pub mod text;
+pub mod widgets;
+
+/// Puts the page into the document.
+pub fn start() {
+    console_error_panic_hook::set_once();
+    leptos::mount::mount_to_body(app::App);
+}

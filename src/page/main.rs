@@ -1,3 +1,5 @@
 //! The binary that Trunk builds; everything is in the library.
 
-fn main() {}
+fn main() {
+    lab_page::start();
+}

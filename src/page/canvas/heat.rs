@@ -75,6 +75,8 @@ pub enum Print {
     Typed,
     /// Computed: two decimals, an exact zero as 0.
     Computed,
+    /// Computed and below 1: three decimals, an exact zero as 0.
+    Fine,
     /// A mask: 0 and −∞.
     Mask,
 }

@@ -1,5 +1,6 @@
 //! Drawing: shapes as data, colours by name, and the one place that puts them on a canvas.
 
+pub mod chart;
 pub mod colour;
 pub mod heat;
 pub mod paint;

@@ -322,6 +322,7 @@ pub fn text_in_cell(value: f64, look: Look, print: Print, width: f64) -> String 
                 format::in_cell(value)
             }
         }
+        (Print::Fine, _) => format::fixed(value, 3),
         (Print::Computed | Print::Mask, _) => format::in_cell(value),
     }
 }

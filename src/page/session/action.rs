@@ -2,8 +2,7 @@
 
 use super::{CellRef, Data, Session, Size, Tensor, presets};
 use crate::source::{ExampleLayer, Source, SourceKind};
-use attention::{
-    BitMatrix, Hidden, KeyIdx, MaskUse, PositionUse, QueryIdx, Scale, Shape, SpecError,
+use attention::{AttentionSpec, BitMatrix, Hidden, KeyIdx, MaskUse, PositionUse, QueryIdx, Scale, Shape, SpecError,
 };
 use std::{fmt, sync::Arc};
 
@@ -13,9 +12,9 @@ pub enum Action {
     /// Take numbers of another kind, with that kind's settings as they were last or by default. For
     /// `SourceKind::Typed` the present Q, K and V stay and become typed ones.
     SetSource(SourceKind),
-    /// Turn Q, K and V as the engine projected them into typed numbers: `[heads…]` arrays of the present shape.
+    /// Turn Q, K and V of the shown head, as the engine projected them, into typed numbers of a single head.
     TakeAsTyped {
-        /// Queries of all heads.
+        /// Queries.
         q: Arc<Vec<f64>>,
         /// Keys.
         k: Arc<Vec<f64>>,
@@ -42,6 +41,8 @@ pub enum Action {
     PaintMask(Vec<(usize, usize, bool)>),
     /// Forget the cells hidden by hand.
     ClearDrawn,
+    /// What is hidden now becomes hidden by hand, and no scheme is in force.
+    MaskByHand,
     /// Change what hidden scores become.
     SetHidden(Hidden),
     /// Put the positions of a preset in force, by id.
@@ -68,7 +69,7 @@ impl Action {
     /// Actions of the same kind in one gesture (a slider dragged, a cell dragged) are one step of undo.
     pub fn gesture(&self) -> Option<String> {
         match self {
-            Action::SetScale(Scale::Custom(_)) => Some("scale".into()),
+            Action::SetScale(_) => Some("scale".into()),
             Action::SetSigma(_) => Some("sigma".into()),
             Action::SetSoftCap(Some(_)) => Some("cap".into()),
             Action::SetSink(Some(_)) => Some("sink".into()),
@@ -182,6 +183,9 @@ impl Session {
             Action::SetMaskPreset(id) => {
                 if let Some(preset) = presets::MASK_PRESETS.iter().find(|p| p.id == *id) {
                     next.masks = (preset.uses)(self.shape);
+                    if *id == "none" {
+                        next.drawn = None;
+                    }
                 } else {
                     next.masks = MaskUse::new(id, &[]).into_iter().collect();
                 }
@@ -193,6 +197,13 @@ impl Session {
             }
             Action::PaintMask(cells) => next.paint(cells),
             Action::ClearDrawn => next.drawn = None,
+            Action::MaskByHand => {
+                let spec = AttentionSpec::new(self.config())?;
+                let s = self.shape;
+                let bits = BitMatrix::from_fn(s.n_q, s.n_k, |q, k| spec.visible(q, k));
+                next.drawn = s.queries().any(|q| bits.count(q, 0..s.n_k) < s.n_k).then_some(bits);
+                next.masks.clear();
+            }
             Action::SetHidden(hidden) => next.hidden = *hidden,
             Action::SetPositionPreset(id) => {
                 if *id == "sinusoidal" && !matches!(self.data, Data::Tokens { .. }) {

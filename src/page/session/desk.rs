@@ -221,6 +221,8 @@ fn field_of(action: &Action) -> Option<String> {
         Action::SetSeed(_) => Some("seed".to_owned()),
         Action::Write(at, _) => Some(at.tensor.symbol().to_owned()),
         Action::SetPositionPreset(_) => Some("positions".to_owned()),
+        Action::SetMaskPreset(_) | Action::MaskByHand => Some("masks".to_owned()),
+        Action::SetHidden(_) => Some("hidden".to_owned()),
         _ => None,
     }
 }

@@ -1,7 +1,10 @@
 //! Where things stand: the textbook layout of a matrix product. Q left of S, Kᵀ above S, V above O, so that row i is
 //! one straight band through Q, S, A and O, and column j falls from Kᵀ into S.
 
-use crate::canvas::scene::{Rect, Type};
+use crate::{
+    canvas::scene::{Rect, Type},
+    session::{CellRef, Tensor},
+};
 use attention::Shape;
 
 /// A matrix of the picture.
@@ -21,11 +24,19 @@ pub enum Matrix {
     V,
     /// Outputs, rows are queries.
     O,
+    /// Tokens, rows are tokens.
+    X,
+    /// Query projection.
+    Wq,
+    /// Key projection.
+    Wk,
+    /// Value projection.
+    Wv,
 }
 
 impl Matrix {
-    /// In the order of the computation.
-    pub const ALL: [Matrix; 7] = [Matrix::Q, Matrix::K, Matrix::S, Matrix::M, Matrix::A, Matrix::V, Matrix::O];
+    /// The pipeline, in the order of the computation.
+    pub const PIPELINE: [Matrix; 7] = [Matrix::Q, Matrix::K, Matrix::S, Matrix::M, Matrix::A, Matrix::V, Matrix::O];
 
     /// Its symbol.
     pub fn symbol(self) -> &'static str {
@@ -37,6 +48,10 @@ impl Matrix {
             Matrix::A => "A",
             Matrix::V => "V",
             Matrix::O => "O",
+            Matrix::X => "X",
+            Matrix::Wq => "W_Q",
+            Matrix::Wk => "W_K",
+            Matrix::Wv => "W_V",
         }
     }
 
@@ -48,17 +63,40 @@ impl Matrix {
             Matrix::S | Matrix::M | Matrix::A => (s.n_q, s.n_k),
             Matrix::V => (s.n_k, s.d_v),
             Matrix::O => (s.n_q, s.d_v),
+            // Their second size is the width of a token, which only the session knows.
+            Matrix::X | Matrix::Wq | Matrix::Wk | Matrix::Wv => (0, 0),
         }
     }
 
     /// The query and the key of a cell, where it has them.
     pub fn meaning(self, row: usize, col: usize) -> (Option<usize>, Option<usize>) {
         match self {
-            Matrix::Q | Matrix::O => (Some(row), None),
+            Matrix::Q | Matrix::O | Matrix::X => (Some(row), None),
             Matrix::K => (None, Some(col)),
             Matrix::V => (None, Some(row)),
             Matrix::S | Matrix::M | Matrix::A => (Some(row), Some(col)),
+            Matrix::Wq | Matrix::Wk | Matrix::Wv => (None, None),
         }
+    }
+
+    /// The tensor that a reader edits here, where there is one.
+    pub fn tensor(self) -> Option<Tensor> {
+        match self {
+            Matrix::Q => Some(Tensor::Q),
+            Matrix::K => Some(Tensor::K),
+            Matrix::V => Some(Tensor::V),
+            Matrix::X => Some(Tensor::X),
+            Matrix::Wq => Some(Tensor::Wq),
+            Matrix::Wk => Some(Tensor::Wk),
+            Matrix::Wv => Some(Tensor::Wv),
+            Matrix::S | Matrix::M | Matrix::A | Matrix::O => None,
+        }
+    }
+
+    /// The cell of the tensor under a cell of the screen: Kᵀ stands transposed.
+    pub fn cell(self, row: usize, col: usize) -> Option<CellRef> {
+        let tensor = self.tensor()?;
+        Some(if self == Matrix::K { CellRef { tensor, row: col, col: row } } else { CellRef { tensor, row, col } })
     }
 }
 
@@ -307,7 +345,48 @@ fn next_beside(stage: Matrix) -> Option<Matrix> {
         Matrix::S => Some(Matrix::M),
         Matrix::M => Some(Matrix::A),
         Matrix::A => Some(Matrix::O),
-        Matrix::K | Matrix::V | Matrix::O => None,
+        _ => None,
+    }
+}
+
+impl Layout {
+    /// Tokens and their projections, side by side: X W_Q W_K W_V.
+    pub fn tokens(shape: Shape, d_model: usize, room: &Room) -> Layout {
+        let sizes = [
+            (Matrix::X, (shape.n_q, d_model)),
+            (Matrix::Wq, (d_model, shape.d_k)),
+            (Matrix::Wk, (d_model, shape.d_k)),
+            (Matrix::Wv, (d_model, shape.d_v)),
+        ];
+        let label = 26.0;
+        let gap = 40.0;
+        let across: usize = sizes.iter().map(|(_, (_, c))| c).sum();
+        let down = sizes.iter().map(|(_, (r, _))| *r).max().unwrap_or(1).max(1);
+        let cells = (room.width - label - 3.0 * gap - 8.0 * BRACKET).max(120.0);
+        let number_w = (cells / across.max(1) as f64).floor().min(38.0);
+        let numbers = number_w >= NUMBER.0 && room.height / down as f64 >= 20.0;
+        let whole = |p: f64| if p >= 1.0 { p.floor() } else { p };
+        let w = if numbers { number_w } else { whole((cells / across.max(1) as f64).min(14.0)) };
+        let h = whole((room.height / down as f64).min(if numbers { 26.0 } else { 14.0 }));
+        let (mut x, y) = (label + 6.0 + BRACKET, TITLE + BRACKET);
+        let mut places = Vec::new();
+        for (matrix, size) in sizes {
+            let place = Place::new(x, y, w, h, size);
+            x = place.rect.right() + 2.0 * BRACKET + gap;
+            places.push((matrix, place));
+        }
+        Layout {
+            width: room.width.max(x - gap),
+            height: y + down as f64 * h + BRACKET + 6.0,
+            places,
+            numbers,
+            row_labels: label,
+            row_label_room: label,
+            col_label_room: 0.0,
+            upright: false,
+            sums: 0.0,
+            narrow: None,
+        }
     }
 }
 
@@ -397,7 +476,7 @@ mod tests {
 
     #[test]
     fn phone_stages_fit_the_width() {
-        for stage in Matrix::ALL {
+        for stage in Matrix::PIPELINE {
             let labels = words(16);
             let layout = Layout::stage(Shape::square(16, 32), &Room::new(358.0, 420.0, &labels, &labels), stage);
             let p = layout.place(stage).unwrap();

@@ -11,7 +11,8 @@ use crate::{
     },
     format,
 };
-use protocol::Trace;
+use attention::naive::CellState;
+use protocol::{Trace, cell_state};
 use std::sync::Arc;
 
 /// Everything that the picture shows beside its numbers.
@@ -33,6 +34,8 @@ pub struct Show {
     pub mask_words: String,
     /// What hidden scores become: −∞, or a finite number.
     pub hidden: f64,
+    /// Cells that the masks leave visible, `[n_q, n_k]`; empty where all are.
+    pub visible: Arc<Vec<bool>>,
     /// Cells hidden by hand, `[n_q, n_k]`, true where hidden; empty where none is.
     pub by_hand: Arc<Vec<bool>>,
     /// Colours of weights by their square root.
@@ -65,13 +68,13 @@ struct Source {
 
 /// How a weight's cell looks.
 fn weight_look(state: f64, by_hand: bool) -> Look {
-    match state as u8 {
-        2 if by_hand => Look::MaskedByHand,
-        2 => Look::Masked,
-        3 => Look::Empty,
-        4 => Look::Underflow,
-        5 => Look::Overflow,
-        _ => Look::Plain,
+    match cell_state(state) {
+        CellState::Masked if by_hand => Look::MaskedByHand,
+        CellState::Masked => Look::Masked,
+        CellState::RowSeesNothing => Look::Empty,
+        CellState::Underflowed => Look::Underflow,
+        CellState::Overflowed => Look::Overflow,
+        CellState::Ordinary | CellState::Zero => Look::Plain,
     }
 }
 
@@ -84,18 +87,14 @@ impl Heats {
         let vo = Scale::signed_for(trace.v.iter().chain(&trace.out));
         let by_hand = |i: usize| show.by_hand.get(i).copied().unwrap_or(false);
         let weights: Vec<Look> = trace.states.iter().enumerate().map(|(i, s)| weight_look(*s, by_hand(i))).collect();
-        let masked: Vec<Look> = trace
-            .states
-            .iter()
-            .enumerate()
-            .map(|(i, s)| match *s as u8 {
-                2 | 3 if show.hidden.is_infinite() => {
-                    if by_hand(i) { Look::MaskedByHand } else { Look::Masked }
-                }
-                _ => Look::Plain,
+        let hidden = |i: usize| show.visible.get(i).is_some_and(|v| !v);
+        let masked: Vec<Look> = (0..trace.states.len())
+            .map(|i| match (hidden(i) && show.hidden.is_infinite(), by_hand(i)) {
+                (true, true) => Look::MaskedByHand,
+                (true, false) => Look::Masked,
+                (false, _) => Look::Plain,
             })
             .collect();
-        let hidden = |i: usize| matches!(trace.states.get(i).map(|s| *s as u8), Some(2 | 3)) || by_hand(i);
         let mask: Vec<f64> = (0..trace.states.len())
             .map(|i| {
                 let bias = trace.bias.get(i).copied().unwrap_or(0.0);
@@ -175,12 +174,12 @@ impl Heats {
 /// Bracket and text colour of a matrix.
 pub fn hue(matrix: Matrix) -> (Ink, Ink) {
     match matrix {
-        Matrix::Q => (Ink::Q, Ink::QText),
-        Matrix::K => (Ink::K, Ink::KText),
-        Matrix::V => (Ink::V, Ink::VText),
+        Matrix::Q | Matrix::Wq => (Ink::Q, Ink::QText),
+        Matrix::K | Matrix::Wk => (Ink::K, Ink::KText),
+        Matrix::V | Matrix::Wv => (Ink::V, Ink::VText),
         Matrix::A => (Ink::A, Ink::AText),
         Matrix::S | Matrix::M => (Ink::Ink3, Ink::Ink),
-        Matrix::O => (Ink::Ink, Ink::Ink),
+        Matrix::O | Matrix::X => (Ink::Ink, Ink::Ink),
     }
 }
 
@@ -296,7 +295,7 @@ impl Art<'_> {
             }
             Matrix::M => runs.push(quiet(format!(" {}", self.show.mask_words))),
             Matrix::Q | Matrix::K if self.show.as_used => runs.push(loud(" as used", Ink::Ink)),
-            Matrix::Q | Matrix::K | Matrix::V => {}
+            _ => {}
         }
         if matrix != Matrix::M {
             runs.push(quiet(format!(" {rows} × {cols}")));

@@ -1,0 +1,141 @@
+//! Editing without a browser: where the cursor goes, what a cell is called, how a pasted block is meant.
+
+use super::{
+    layout::Matrix,
+    names,
+};
+use crate::{
+    canvas::heat::Look,
+    format,
+    session::{CellRef, Session, Tensor},
+};
+
+/// Where a key takes the cursor of a matrix; `None` for keys that do not move it.
+pub fn step(key: &str, jump: bool, at: (usize, usize), size: (usize, usize)) -> Option<(usize, usize)> {
+    let ((row, col), (rows, cols)) = (at, size);
+    let (last_row, last_col) = (rows.checked_sub(1)?, cols.checked_sub(1)?);
+    let by = if jump { 8 } else { 1 };
+    Some(match key {
+        "ArrowUp" => (row.saturating_sub(by), col),
+        "ArrowDown" => ((row + by).min(last_row), col),
+        "ArrowLeft" => (row, col.saturating_sub(by)),
+        "ArrowRight" => (row, (col + by).min(last_col)),
+        "Home" if jump => (0, 0),
+        "End" if jump => (last_row, last_col),
+        "Home" => (row, 0),
+        "End" => (row, last_col),
+        "PageUp" => (row.saturating_sub(16), col),
+        "PageDown" => ((row + 16).min(last_row), col),
+        _ => return None,
+    })
+}
+
+/// A cell in words: "S, query was, key tired".
+pub fn cell_name(session: &Session, matrix: Matrix, row: usize, col: usize) -> String {
+    let token = |name: String| names::label(&name).text;
+    let query = |i: usize| token(session.query_name(i));
+    let key = |j: usize| token(session.key_name(j));
+    match matrix {
+        Matrix::Q => format!("Q, query {row} {}, component {col}", query(row)),
+        Matrix::K => format!("K, key {col} {}, component {row}", key(col)),
+        Matrix::V => format!("V, value {row} {}, component {col}", key(row)),
+        Matrix::O => format!("O, output {row} {}, component {col}", query(row)),
+        Matrix::S | Matrix::M | Matrix::A => {
+            format!("{}, query {row} {}, key {col} {}", matrix.symbol(), query(row), key(col))
+        }
+        Matrix::X => format!("X, token {row}, component {col}"),
+        Matrix::Wq | Matrix::Wk | Matrix::Wv => format!("{}, row {row}, column {col}", matrix.symbol()),
+    }
+}
+
+/// What a cell holds, in words: its number, and its state where that is not plain.
+pub fn cell_words(matrix: Matrix, value: f64, look: Look) -> String {
+    let state = match (matrix, look) {
+        (_, Look::Plain) => None,
+        (Matrix::M, Look::Masked) => return "−∞, hidden by the mask".into(),
+        (Matrix::M, Look::MaskedByHand) => return "−∞, hidden by hand".into(),
+        (_, Look::Masked) => Some("hidden by the mask"),
+        (_, Look::MaskedByHand) => Some("hidden by hand"),
+        (_, Look::Empty) => Some("this row sees no key: 0 by rule"),
+        (_, Look::Underflow) => Some("underflow: positive in real numbers, 0 in float64"),
+        (_, Look::Overflow) => Some("beyond the range of float64"),
+    };
+    let number = format::short(value);
+    match state {
+        Some(words) => format!("{number}, {words}"),
+        None => number,
+    }
+}
+
+/// Where a pasted block goes and in which orientation. On the screen K stands transposed: a block that fits as it is
+/// shown is taken as shown; one that has K's own shape (a row for each key) and does not fit as shown is turned.
+pub fn paste(
+    session: &Session,
+    matrix: Matrix,
+    at: (usize, usize),
+    (height, width): (usize, usize),
+    values: &[f64],
+) -> Option<(CellRef, Vec<Vec<f64>>)> {
+    let rows: Vec<Vec<f64>> = values.chunks(width.max(1)).map(<[f64]>::to_vec).collect();
+    if matrix != Matrix::K {
+        return Some((matrix.cell(at.0, at.1)?, rows));
+    }
+    let (n_k, d_k) = session.size_of(Tensor::K)?;
+    let fits_as_shown = at.0 + height <= d_k && at.1 + width <= n_k;
+    let is_k_itself = (height, width) == (n_k, d_k);
+    if !fits_as_shown && is_k_itself {
+        return Some((CellRef { tensor: Tensor::K, row: 0, col: 0 }, rows));
+    }
+    let turned = (0..width).map(|c| rows.iter().filter_map(|r| r.get(c).copied()).collect()).collect();
+    Some((matrix.cell(at.0, at.1)?, turned))
+}
+
+/// The number that a drag of `dy` px upwards makes of `start`: as fine as the numbers around, finer with Shift.
+pub fn dragged(start: f64, dy: f64, scale: f64, fine: bool) -> f64 {
+    let unit = 10f64.powf((scale.max(1e-12) / 100.0).log10().round());
+    let unit = if fine { unit / 10.0 } else { unit };
+    // Whole steps of the unit, so that the number stays short.
+    let steps = (start / unit + dy.round()).round();
+    let value = steps * unit;
+    // 0.30000000000000004 is no number that a hand meant.
+    format!("{value:.12e}").parse().unwrap_or(value)
+}
+
+/// A matrix as tab-separated text, as a spreadsheet takes it.
+pub fn to_tsv(rows: usize, cols: usize, value: impl Fn(usize, usize) -> f64) -> String {
+    (0..rows).map(|r| (0..cols).map(|c| format!("{}", value(r, c))).collect::<Vec<_>>().join("\t")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use attention::Shape;
+
+    #[test]
+    fn keys_move_the_cursor_and_stop_at_the_edges() {
+        assert_eq!(step("ArrowUp", false, (0, 3), (4, 5)), Some((0, 3)));
+        assert_eq!(step("ArrowRight", true, (0, 0), (4, 5)), Some((0, 4)));
+        assert_eq!(step("End", true, (0, 0), (4, 5)), Some((3, 4)));
+        assert_eq!(step("x", false, (0, 0), (4, 5)), None);
+        assert_eq!(step("ArrowUp", false, (0, 0), (0, 0)), None);
+    }
+
+    #[test]
+    fn a_block_for_k_is_taken_as_shown_or_as_k_itself() {
+        let session = Session::plain(Shape { n_k: 3, ..Shape::square(2, 5) });
+        let shown = formats::table::parse("1\t2\t3").unwrap();
+        let (at, block) = paste(&session, Matrix::K, (4, 0), (shown.rows, shown.cols), &shown.values).unwrap();
+        assert_eq!((at.row, at.col, block), (0, 4, vec![vec![1.0], vec![2.0], vec![3.0]]));
+        let own = formats::table::parse("1\t2\t3\t4\t5\n6\t7\t8\t9\t10\n11\t12\t13\t14\t15").unwrap();
+        let (at, block) = paste(&session, Matrix::K, (0, 0), (own.rows, own.cols), &own.values).unwrap();
+        assert_eq!((at.row, at.col, block.len(), block[0].len()), (0, 0, 3, 5));
+    }
+
+    #[test]
+    fn a_drag_gives_short_numbers() {
+        assert_eq!(dragged(0.1, 2.0, 1.0, false), 0.12);
+        assert_eq!(dragged(0.12, -20.0, 1.0, false), -0.08);
+        assert_eq!(dragged(0.1, 1.0, 1.0, true), 0.101);
+        assert_eq!(dragged(0.0, 1.0, 300.0, false), 1.0);
+    }
+}

@@ -1,0 +1,76 @@
+//! The line above the picture: one gesture to make, or what a reader should know of the row that they look at.
+
+use super::names;
+use crate::{
+    ctx::Ctx,
+    format,
+    text::{t, tf},
+};
+use leptos::prelude::*;
+
+/// What the line says.
+#[derive(Clone, Debug, PartialEq)]
+enum Words {
+    /// Move the scale and watch a row.
+    Try { row: String, keys: String },
+    /// The row sees no key.
+    Empty { row: usize },
+    /// Scores left the range of floating point.
+    Overflow { row: usize },
+    /// What the scale has done so far, in two numbers.
+    Means { top: f64, norm: f64 },
+}
+
+/// The line.
+#[component]
+pub fn Invite() -> impl IntoView {
+    let ctx = Ctx::get();
+    let words = Memo::new(move |_| {
+        let row = ctx.session(|s| s.look_at().0);
+        let name = ctx.session(|s| names::label(&s.query_name(row)).text);
+        ctx.view.with(|v| {
+            let trace = v.last()?;
+            let facts = trace.rows.get(row.min(trace.rows.len().saturating_sub(1)))?;
+            Some(if let Some(i) = trace.rows.iter().position(|r| r.overflowed) {
+                Words::Overflow { row: i }
+            } else if facts.visible == 0 || trace.summary.empty_rows > 0 {
+                let row = if facts.visible == 0 { row } else { trace.rows.iter().position(|r| r.visible == 0)? };
+                Words::Empty { row }
+            } else if ctx.invited.get() {
+                Words::Means { top: trace.summary.mean_top_weight, norm: trace.summary.mean_jacobian_norm }
+            } else {
+                Words::Try { row: name.clone(), keys: format::fixed(facts.entropy.exp(), 1) }
+            })
+        })
+    });
+    move || {
+        let line = match words.get()? {
+            Words::Try { row, keys } => view! {
+                <b>{t("invite-try")}</b>
+                " "
+                <mark>{t("invite-do")}</mark>
+                " "
+                {t("invite-watch")}
+                " "
+                <mark>{row}</mark>
+                {tf("invite-reads", &[("keys", &keys)])}
+            }
+            .into_any(),
+            Words::Empty { row } => view! { <b>{tf("invite-empty", &[("row", &row)])}</b> " " {t("invite-empty-why")} }.into_any(),
+            Words::Overflow { row } => {
+                view! { <b>{tf("invite-overflow", &[("row", &row)])}</b> " " {t("invite-overflow-why")} }.into_any()
+            }
+            Words::Means { top, norm } => view! {
+                {t("invite-means")}
+                " "
+                <b>{format::fixed(top, 3)}</b>
+                {t("invite-means-norm")}
+                " "
+                <b>{format::fixed(norm, 3)}</b>
+                "."
+            }
+            .into_any(),
+        };
+        Some(view! { <p class="invite" data-name="invite">{line}</p> })
+    }
+}

@@ -1,0 +1,106 @@
+//! The bench: inputs, the pipeline as one picture, the row inspector, and the formula of a cell.
+
+pub mod board;
+pub mod edit;
+pub mod hands;
+pub mod layout;
+pub mod names;
+pub mod scene;
+pub mod stage;
+
+mod invite;
+
+use crate::{
+    ctx::{Ctx, Sheet},
+    widgets::SheetPane,
+};
+use leptos::prelude::*;
+use stage::{Pipeline, Tokens};
+
+/// How wide the page is: decides how it folds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// Three columns.
+    Wide,
+    /// Inputs in a sheet.
+    Tablet,
+    /// One stage at a time.
+    Phone,
+}
+
+impl Fold {
+    /// By the width of the window.
+    pub fn of(width: f64) -> Fold {
+        if width >= 1100.0 {
+            Fold::Wide
+        } else if width >= 700.0 {
+            Fold::Tablet
+        } else {
+            Fold::Phone
+        }
+    }
+
+    /// Its name in the style sheet.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fold::Wide => "wide",
+            Fold::Tablet => "tablet",
+            Fold::Phone => "phone",
+        }
+    }
+}
+
+/// The window's size as a signal; the app keeps it true.
+#[derive(Clone, Copy)]
+pub struct Window(pub RwSignal<(f64, f64)>);
+
+/// The lab.
+#[component]
+pub fn Bench() -> impl IntoView {
+    let ctx = Ctx::get();
+    let Window(window) = expect_context::<Window>();
+    let fold = Memo::new(move |_| Fold::of(window.get().0));
+    let narrow = Signal::derive(move || fold.get() != Fold::Wide);
+    let phone = Signal::derive(move || fold.get() == Fold::Phone);
+    let stage = RwSignal::new(layout::Matrix::A);
+    view! {
+        <main class="bench" id="bench" data-layout=move || fold.get().name()>
+            <SheetPane which=Sheet::Inputs label=crate::text::t("sheet-inputs") class="inputs" narrow>
+                <inputs::Inputs/>
+            </SheetPane>
+            <section class="pipeline" aria-label=move || crate::text::t("stage-region")>
+                <invite::Invite/>
+                <Pipeline fold stage/>
+                <Tokens/>
+                <waterfall::Waterfall/>
+                <Show when=move || fold.get() == Fold::Phone>
+                    <inputs::ScaleControl compact=true/>
+                </Show>
+            </section>
+            <inspector::Inspector narrow=phone/>
+            <formulas::Formulas/>
+            <Show when=move || fold.get() == Fold::Phone>
+                <footer class="sheets">
+                    <button type="button" data-name="open-inputs" on:click=move |_| ctx.sheet.set(Sheet::Inputs)>
+                        {crate::text::t("sheet-inputs")}
+                    </button>
+                    <button type="button" data-name="open-inspector" on:click=move |_| ctx.sheet.set(Sheet::Inspector)>
+                        {move || {
+                            let (query, name) = ctx.session(|s| {
+                                let q = s.look_at().0;
+                                (q, names::label(&s.query_name(q)).text)
+                            });
+                            crate::text::tf("sheet-row", &[("row", &query), ("name", &name)])
+                        }}
+                    </button>
+                </footer>
+            </Show>
+        </main>
+    }
+}
+
+pub mod formulas;
+pub mod inputs;
+pub mod inspector;
+pub mod tables;
+pub mod waterfall;
