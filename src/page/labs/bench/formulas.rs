@@ -50,7 +50,9 @@ fn value_of(shown: &Shown, name: &str) -> String {
 fn one(formula: Formula, name: &'static str, exact: String) -> impl IntoView {
     let body = match formula.body {
         Body::Math(math) => view! { <div class="math" inner_html=math></div> }.into_any(),
-        Body::Words(words) => view! { <p class="in-words">{words}</p> }.into_any(),
+        Body::Words(words) => {
+            view! { <p class="in-words">{crate::widgets::rich(&words)}</p> }.into_any()
+        }
     };
     view! {
         <div class=format!("formula formula-{name}") data-read=format!("formula-{name}") data-value=exact>

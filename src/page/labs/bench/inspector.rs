@@ -3,6 +3,7 @@
 
 mod bars;
 mod dialog;
+pub mod digits;
 pub mod facts;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -202,7 +203,7 @@ fn Bars(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
             {move || {
                 rest()
                     .map(|(more, together)| {
-                        let words = tf("inspector-rest", &[("n", &more), ("together", &jacobian::small(together))]);
+                        let words = tf("inspector-rest", &[("n", &more), ("together", &digits::small(together))]);
                         view! { <p class="note" data-read="rest" data-value=js(together)>{words}</p> }
                     })
             }}
@@ -290,7 +291,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
                     "gradient-label",
                     &[
                         ("key", &s.setting.names.key(s.key())),
-                        ("value", &jacobian::small(g)),
+                        ("value", &digits::small(g)),
                     ],
                 )
             })

@@ -4,7 +4,7 @@ use super::mathml::{self as m, Hue, Math, at, exp, frac, id, number, op, root, r
 use crate::{
     canvas::heat::Look,
     format,
-    labs::bench::inspector::{facts::Shown, names::Name},
+    labs::bench::inspector::{digits::brief, facts::Shown, names::Name},
     text::{t, tf},
 };
 use attention::Hidden;
@@ -67,7 +67,7 @@ pub const FEW: usize = 4;
 const TERMS: usize = 4;
 
 fn n(x: f64) -> Math {
-    number(&format::short(x))
+    number(&brief(x))
 }
 
 /// A factor: negative ones in brackets.
@@ -85,7 +85,7 @@ fn typed(x: f64) -> String {
     if all.chars().count() <= 7 {
         all
     } else {
-        format::short(x)
+        brief(x)
     }
 }
 
@@ -124,7 +124,9 @@ fn score(shown: &Shown) -> Formula {
     let mut line = vec![at("s", i, j), op("=")];
     let (dot, scale) = (c.dot, shown.trace().scale);
     let d_k = shown.trace().shape.d_k;
-    let few = d_k <= FEW;
+    // What follows the scaled score needs the room that the products would take.
+    let few =
+        d_k <= FEW && c.visible && shown.setting.soft_cap().is_none() && !shown.setting.biased();
     let product = if few {
         products(shown)
     } else {
@@ -210,7 +212,7 @@ fn later(shown: &Shown, mut line: Vec<Math>) -> Vec<Math> {
     if !c.visible {
         line.extend([op("→"), n(c.score)]);
         match shown.setting.hidden() {
-            Hidden::NegInfinity => line.extend([op("−"), op("∞"), op("="), number("−∞")]),
+            Hidden::NegInfinity => line.extend([op("−"), number("∞"), op("="), number("−∞")]),
             Hidden::Finite(x) => {
                 line.extend(plus(x));
                 line.extend([op("="), n(shown.line(shown.key()).logit)]);
@@ -274,7 +276,7 @@ fn weight(shown: &Shown) -> Formula {
         match sink {
             Some(s) => caption(
                 "formula-weight-sink",
-                &[("n", visible), ("sink", Word::Plain(format::short(s)))],
+                &[("n", visible), ("sink", Word::Plain(brief(s)))],
             ),
             None => caption("formula-weight", &[("n", visible)]),
         }
@@ -295,10 +297,7 @@ fn weight(shown: &Shown) -> Formula {
             op("="),
             frac(exp(away_text), n(c.denominator)),
         ]);
-        caption(
-            "formula-weight-max",
-            &[("max", Word::Plain(format::short(c.max)))],
-        )
+        caption("formula-weight-max", &[("max", Word::Plain(brief(c.max)))])
     };
     pieces.extend(result);
     let note = match line.look {
@@ -330,7 +329,7 @@ fn denominator_of(all: f64, sink: Option<f64>) -> Math {
 /// A weight, with three decimals where that says something.
 fn result(weight: f64) -> String {
     if weight != 0.0 && weight < 0.0005 {
-        format::short(weight)
+        brief(weight)
     } else {
         format::fixed(weight, 3)
     }

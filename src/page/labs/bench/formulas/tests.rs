@@ -55,12 +55,12 @@ fn the_small_example_reads_as_in_its_picture() {
         score.starts_with("s2,1=1.5·0.5+(−40)·38+0.5·0.4+1·12"),
         "{score}"
     );
-    assert!(score.ends_with("=−759.0"), "{score}");
-    assert!(weight.starts_with("α2,1=e−759.0−2.1251.116"), "{weight}");
+    assert!(score.ends_with("=−759.025"), "{score}");
+    assert!(weight.starts_with("α2,1=e−759.025−2.1251.116"), "{weight}");
     assert!(weight.ends_with("=0"), "{weight}");
     assert_eq!(
         output,
-        "ln α = −761.26: positive, and too small for any float64."
+        "ln *α* = −761.26: positive, and too small for any float64."
     );
 }
 
@@ -109,7 +109,7 @@ fn every_option_leaves_its_mark() {
         .after(&Action::SetHidden(attention::Hidden::Finite(-1.0)))
         .unwrap();
     let all = formulas(&shown(&finite, 0, 4));
-    assert!(plain(&all[0]).contains("−1.000="), "{}", plain(&all[0]));
+    assert!(plain(&all[0]).contains("−1="), "{}", plain(&all[0]));
     assert!(
         all[1]
             .note
@@ -118,9 +118,7 @@ fn every_option_leaves_its_mark() {
         "{:?}",
         all[1].note
     );
-    assert!(
-        of(&with(Action::SetScale(attention::Scale::Custom(0.5))), 0, 1)[0].contains("×0.5000=")
-    );
+    assert!(of(&with(Action::SetScale(attention::Scale::Custom(0.5))), 0, 1)[0].contains("×0.5="));
     let none = of(&with(Action::SetScale(attention::Scale::Custom(1.0))), 0, 1);
     assert!(!none[0].contains('×'), "{}", none[0]);
 }

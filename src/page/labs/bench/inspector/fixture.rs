@@ -8,23 +8,29 @@ use crate::{
 };
 use attention::{Shape, rows::Serial};
 use engine::view::View;
-use protocol::{Job, Revision};
+use protocol::{Job, Revision, Trace};
 use std::sync::Arc;
 
-/// The session as the engine shows it, looking at a cell.
-pub(crate) fn shown(session: &Session, query: usize, key: usize) -> Shown {
+/// What the engine computes for a session, looking at a cell.
+pub(crate) fn trace_of(session: &Session, query: usize, key: usize) -> Trace {
     let Job::View(job) = session.job(Revision(1), Some((query, key))) else {
         panic!("a view job")
     };
     let mut view = View::new(job).unwrap_or_else(|r| panic!("{}", r.message));
     while view.step(&Serial, 1) {}
     let (trace, _) = view.finish().unwrap_or_else(|r| panic!("{}", r.message));
+    *trace
+}
+
+/// The session as the engine shows it, looking at a cell.
+pub(crate) fn shown(session: &Session, query: usize, key: usize) -> Shown {
+    let trace = trace_of(session, query, key);
     let looked = Looked {
         row: trace.row.clone(),
         cell: trace.cell.clone(),
     };
     Shown::new(
-        Arc::from(trace),
+        Arc::new(trace),
         Arc::new(looked),
         Arc::new(Setting::of(session)),
         false,

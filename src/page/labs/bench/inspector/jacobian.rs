@@ -1,12 +1,9 @@
 //! The Jacobian of a row of softmax, diag(α) − ααᵀ, and the gradient at its scores beside it.
 
-use super::{facts::Shown, names::Name, shapes};
-use crate::{
-    canvas::{
-        heat::{Heat, Look, Print, Scale},
-        scene::{Anchor, Ink, Mark, Rect, Scene, Type},
-    },
-    format,
+use super::{digits::small, facts::Shown, names::Name, shapes};
+use crate::canvas::{
+    heat::{Heat, Look, Print, Scale},
+    scene::{Anchor, Ink, Mark, Rect, Scene, Type},
 };
 use std::sync::Arc;
 
@@ -276,29 +273,54 @@ fn gradient_bars(shown: &Shown, g: &[f64], largest: f64, grid: &Grid, width: f64
     scene.line(&[(axis, 0.0), (axis, scene.height)], Ink::Ink3, 1.0);
     let mut order: Vec<usize> = (0..g.len()).filter(|k| g[*k] != 0.0).collect();
     order.sort_by(|&a, &b| g[b].abs().total_cmp(&g[a].abs()).then(a.cmp(&b)));
-    // Labels stand across the axis from their bars.
-    let mut taken: Vec<(bool, f64)> = Vec::new();
+    let bars: Vec<Rect> = scene
+        .marks
+        .iter()
+        .filter_map(|m| match m {
+            Mark::Fill { at, .. } => Some(*at),
+            _ => None,
+        })
+        .collect();
+    let mut labels: Vec<Rect> = Vec::new();
     for &k in order.iter().take(2) {
-        let right = g[k] < 0.0;
-        let mut y = grid.row(k).clamp(7.0, scene.height - 7.0);
-        if let Some((_, other)) = taken
-            .iter()
-            .find(|(side, other)| *side == right && (other - y).abs() < 14.0)
-        {
-            let below = other + 14.0;
-            y = if (y >= *other && below <= scene.height - 6.0) || other - 14.0 < 7.0 {
-                below
-            } else {
-                other - 14.0
-            };
-        }
-        let (x, room) = if right {
-            (axis + 6.0, width - axis - 6.0)
+        let number = small(g[k]);
+        let wanted =
+            Type::LABEL.width(&number) + 4.0 + shown.setting.names.key(k).width(k == shown.key());
+        let long = (reach * g[k].abs() / largest).min(reach);
+        // Across the axis from its bar, or beyond the bar's end; above or below where bars are in the way.
+        let across = g[k] < 0.0;
+        let beyond = if across {
+            axis - long - 6.0
         } else {
-            (axis - 6.0, axis - 6.0)
+            axis + long + 6.0
         };
-        labelled(&mut scene, shown, k, &small(g[k]), (x, y), right, room);
-        taken.push((right, y));
+        let sides = [
+            (across, if across { axis + 6.0 } else { axis - 6.0 }),
+            (!across, beyond),
+        ];
+        let spots = [0.0, -7.0, 7.0, -14.0, 14.0, -21.0, 21.0]
+            .iter()
+            .flat_map(|dy| sides.map(|(right, x)| (right, x, *dy)));
+        let best = spots
+            .filter_map(|(right, x, dy)| {
+                let room = if right { width - x } else { x };
+                let w = wanted.min(room);
+                let y = grid.row(k) + dy;
+                let at = Rect::new(if right { x } else { x - w }, y - 7.0, w, 14.0);
+                let free = at.y >= 0.0
+                    && at.bottom() <= scene.height
+                    && !labels.iter().any(|l| l.overlaps(at));
+                let enough = room >= Type::LABEL.width(&number);
+                let covered = bars.iter().filter(|b| b.overlaps(at)).count();
+                // A cut name is worse than a step aside, and a covered bar worse than both.
+                let cost = covered as f64 * 10.0 + (wanted - w) / 8.0 + dy.abs() / 7.0;
+                (free && enough).then_some((cost, right, x, y, room, at))
+            })
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, right, x, y, room, at)) = best {
+            labelled(&mut scene, shown, k, &number, (x, y), right, room);
+            labels.push(at);
+        }
     }
     scene
 }
@@ -320,7 +342,7 @@ fn labelled(
     // An index is whole or not there; a token may be cut.
     let fits = match name {
         Name::Index(..) => name.width(bold) <= room,
-        Name::Token { .. } => room > 16.0,
+        Name::Token { .. } => name.width(bold) <= room || room > 24.0,
     };
     if right {
         let w = if fits {
@@ -372,13 +394,4 @@ fn bar(scene: &mut Scene, axis: f64, y: f64, x: f64, reach: f64, largest: f64, t
         (axis, Ink::Plus)
     };
     scene.fill(Rect::new(left, y - thick / 2.0, w, thick), ink);
-}
-
-/// A number that may be small: two decimals, or its leading digits.
-pub fn small(x: f64) -> String {
-    if x != 0.0 && x.abs() < 0.005 && x.is_finite() {
-        format!("{x:.1e}").replace('-', "−")
-    } else {
-        format::in_cell(x)
-    }
 }

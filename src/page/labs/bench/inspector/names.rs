@@ -139,7 +139,7 @@ impl Name {
                 };
                 // 12 px is the least size, so the index is not smaller than a label; it stands lower.
                 let index = Run {
-                    drop: 4.0,
+                    drop: 3.0,
                     ..Run::new(index, small, ink)
                 };
                 scene.runs(left, y - 1.0, vec![Run::new(letter, variable, ink), index]);

@@ -243,6 +243,15 @@ fn names(scene: &mut Scene, shown: &Shown, points: &[Point], (ox, oy): (f64, f64
                     .count()
             });
         if let Some(r) = best {
+            if small.iter().any(|s| *s != own && s.overlaps(r)) {
+                // Where points are many, a name must stay readable over those that it covers.
+                let at = Rect::new(r.x - 1.0, r.y, r.w + 2.0, r.h);
+                scene.marks.push(Mark::Fill {
+                    at,
+                    ink: Ink::Paper,
+                    alpha: 0.8,
+                });
+            }
             name.draw(
                 scene,
                 (r.x, r.y + h / 2.0),

@@ -7,7 +7,10 @@ use crate::{
         scene::{Anchor, Ink, Mark, Rect, Scene, Type},
     },
     format,
-    labs::bench::{inspector::facts::Shown, names::fit},
+    labs::bench::{
+        inspector::{digits::brief, facts::Shown},
+        names::fit,
+    },
     text::{t, tf},
 };
 use std::sync::Arc;
@@ -53,38 +56,38 @@ fn step(words: impl Into<String>, number: String, after: impl Into<String>, resu
 pub fn steps(shown: &Shown) -> Vec<Step> {
     let c = &shown.looked().cell;
     let line = shown.line(shown.key());
-    let mut steps = vec![step("", format::short(c.dot), "", true)];
-    steps.push(step("×", format::short(shown.trace().scale), "", false));
+    let mut steps = vec![step("", brief(c.dot), "", true)];
+    steps.push(step("×", brief(shown.trace().scale), "", false));
     let (capped, biased) = (shown.setting.soft_cap().is_some(), shown.setting.biased());
     let in_s = t("waterfall-in-s");
     steps.push(step(
         "=",
-        format::short(c.scaled),
+        brief(c.scaled),
         if capped || biased { "" } else { in_s },
         true,
     ));
     if let Some(cap) = shown.setting.soft_cap() {
-        let words = tf("waterfall-cap", &[("cap", &format::exact(cap))]);
+        let words = tf("waterfall-cap", &[("cap", &brief(cap))]);
         steps.push(step(
             words,
-            format::short(c.capped),
+            brief(c.capped),
             if biased { "" } else { in_s },
             true,
         ));
     }
     if biased {
         steps.push(step(t("waterfall-bias"), signed(c.bias), "", false));
-        steps.push(step("=", format::short(c.score), in_s, true));
+        steps.push(step("=", brief(c.score), in_s, true));
     }
     if !c.visible {
         let mask = match shown.setting.hidden() {
             attention::Hidden::NegInfinity => "−∞".to_owned(),
-            attention::Hidden::Finite(x) => format::short(x),
+            attention::Hidden::Finite(x) => brief(x),
         };
         steps.push(step(
             t("waterfall-mask"),
             mask,
-            format!("= {}", format::short(line.logit)),
+            format!("= {}", brief(line.logit)),
             false,
         ));
     }
@@ -102,9 +105,9 @@ pub fn steps(shown: &Shown) -> Vec<Step> {
 
 fn signed(x: f64) -> String {
     if x > 0.0 {
-        format!("+{}", format::short(x))
+        format!("+{}", brief(x))
     } else {
-        format::short(x)
+        brief(x)
     }
 }
 
