@@ -157,6 +157,13 @@ fn native(root: &Path) -> Result<Outcome> {
         .args(["--workspace", "--features", "xtask/golden"])
         .current_dir(root);
     run::check(&mut cargo, "the native tests")?;
+    // The pool of threads, on the machine's own ones.
+    let mut threads = run::native_cargo();
+    threads
+        .args(["test", "--quiet", "--package", "engine"])
+        .args(["--features", "threads"])
+        .current_dir(root);
+    run::check(&mut threads, "the engine's tests with threads")?;
     if has_nextest {
         // nextest leaves out the examples in the documentation.
         let mut doc = run::native_cargo();
