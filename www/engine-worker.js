@@ -49,34 +49,14 @@ function guard(call) {
   }
 }
 
-// Kept, since Firefox ends a worker that nobody holds.
-const pool = [];
-
-/** Starts the engine's threads, each a worker of its own. */
-async function startThreads(engine, script, threads) {
-  const [module, memory] = engine.thread_kit();
-  const started = Array.from({ length: threads }, () => new Promise((resolve, reject) => {
-    const thread = new Worker(new URL("engine-thread.js", import.meta.url), { type: "module" });
-    pool.push(thread);
-    thread.onmessage = ({ data }) => (data.started ? resolve() : reject(new Error(data.failed)));
-    thread.onerror = (event) => {
-      event.preventDefault();
-      reject(new Error("a thread of the engine did not load"));
-    };
-    thread.postMessage({ script, module, memory });
-  }));
-  await Promise.all(started);
-  engine.start_pool(threads);
-}
-
 async function start({ base, variant, threads, channel }) {
   try {
-    const script = new URL(`engines/${variant}/engine.js`, base).href;
-    const module = await import(script);
+    const module = await import(new URL(`engines/${variant}/engine.js`, base).href);
     await module.default();
-    if (module.thread_kit) await startThreads(module, script, threads);
+    // Only the engine with threads has it. Where a thread does not load it may wait for ever: the page does not.
+    if (module.initThreadPool) await module.initThreadPool(threads);
     lastPanic = module.last_panic;
-    engine = new module.Engine(threads, channel);
+    engine = new module.Engine(channel);
     guard(() => send([engine.ready()]));
   } catch (error) {
     self.postMessage({ failed: String(error?.message ?? error) });

@@ -19,12 +19,13 @@ pub struct Engine(Worker);
 
 #[wasm_bindgen]
 impl Engine {
-    /// An engine whose rows are shared by `threads`. Panics on other threads are posted to the broadcast channel
-    /// named `channel`, since the thread that waits for them cannot say anything.
+    /// An engine whose rows are shared by the threads that the pool has: it must have started before. Panics on other
+    /// threads are posted to the broadcast channel named `channel`, since the thread that waits for them cannot say
+    /// anything.
     #[wasm_bindgen(constructor)]
-    pub fn new(threads: usize, channel: String) -> Engine {
+    pub fn new(channel: String) -> Engine {
         std::panic::set_hook(Box::new(move |info| keep(info, &channel)));
-        Engine(Worker::new(threads, now))
+        Engine(Worker::new(crate::pool::threads(), now))
     }
 
     /// The first reply: which engine this is.

@@ -6,12 +6,30 @@ pub use attention::rows::Serial as Pool;
 #[cfg(feature = "threads")]
 pub use threaded::Pool;
 
+/// Starts the pool in a browser: `initThreadPool(threads)` to `www/engine-worker.js`, which awaits its promise before
+/// it makes an engine. Every thread is a worker of that worker, from a blob, so a content security policy has to let
+/// `worker-src blob:` through.
+///
+/// The promise is refused where the pool cannot be made, and may stay open where a thread does not load: the page waits
+/// for `Ready` so long and then takes the engine without threads.
+#[cfg(all(target_arch = "wasm32", feature = "threads"))]
+pub use wasm_bindgen_rayon::init_thread_pool;
+
+/// How many threads share the rows: as many as the pool really has, not as many as were asked for.
+pub fn threads() -> usize {
+    #[cfg(feature = "threads")]
+    let threads = rayon::current_num_threads();
+    #[cfg(not(feature = "threads"))]
+    let threads = 1;
+    threads
+}
+
 #[cfg(feature = "threads")]
 mod threaded {
     use attention::rows::RowRunner;
     use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-    /// Shares tasks out over rayon's global pool: in a browser the one that `start_pool` started.
+    /// Shares tasks out over rayon's global pool: in a browser the one that `init_thread_pool` started.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct Pool;
 
@@ -24,60 +42,5 @@ mod threaded {
         ) {
             tasks.into_par_iter().for_each_init(scratch, work);
         }
-    }
-}
-
-/// The pool in a browser: every thread is a web worker that runs `www/engine-thread.js`.
-///
-/// The script starts the workers, each gets `thread_kit` and blocks in `run_thread`; then `start_pool` gives
-/// each its place. So workers come by address, as a strict content security policy wants, and not from blobs.
-#[cfg(all(target_arch = "wasm32", feature = "threads"))]
-mod web_workers {
-    use js_sys::Array;
-    use rayon::{ThreadBuilder, ThreadPoolBuilder};
-    use std::collections::VecDeque;
-    use std::sync::{Condvar, Mutex, PoisonError};
-    use wasm_bindgen::prelude::*;
-
-    /// Places in the pool that no worker has taken yet.
-    static PLACES: Mutex<VecDeque<ThreadBuilder>> = Mutex::new(VecDeque::new());
-    static OFFERED: Condvar = Condvar::new();
-
-    /// What a worker needs to become a thread of this engine: the compiled module and the shared memory.
-    #[wasm_bindgen]
-    pub fn thread_kit() -> Array {
-        Array::of2(&wasm_bindgen::module(), &wasm_bindgen::memory())
-    }
-
-    /// Makes the pool. As many workers have to be in [`run_thread`] or on their way there: it waits for all of them.
-    ///
-    /// Fails where there is a pool already.
-    #[wasm_bindgen]
-    pub fn start_pool(threads: usize) -> Result<(), JsError> {
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .spawn_handler(|thread| {
-                PLACES
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push_back(thread);
-                OFFERED.notify_one();
-                Ok(())
-            });
-        Ok(pool.build_global()?)
-    }
-
-    /// Waits for a place in the pool and works there for as long as the engine lives.
-    #[wasm_bindgen]
-    pub fn run_thread() {
-        let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = loop {
-            match places.pop_front() {
-                Some(place) => break place,
-                None => places = OFFERED.wait(places).unwrap_or_else(PoisonError::into_inner),
-            }
-        };
-        drop(places);
-        place.run();
     }
 }

@@ -5,12 +5,11 @@
 
 use crate::Result;
 use crate::home::{self, make_folder};
-use crate::run::{self, say};
+use crate::run;
 use crate::setup::{self, Kit, TARGET};
 use std::env;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// One build of the engine.
 pub struct Variant {
@@ -19,8 +18,6 @@ pub struct Variant {
     rustflags: &'static [&'static str],
     cargo: &'static [&'static str],
     wasm_opt: &'static [&'static str],
-    /// Whether a script for classic workers stands beside the module (frames of opaque origin start no others).
-    classic: bool,
 }
 
 /// Every variant. The page chooses when it starts.
@@ -30,7 +27,6 @@ pub const VARIANTS: [Variant; 2] = [
         rustflags: &["-Ctarget-feature=+simd128"],
         cargo: &[],
         wasm_opt: &[],
-        classic: true,
     },
     Variant {
         name: "simd-threads",
@@ -48,7 +44,6 @@ pub const VARIANTS: [Variant; 2] = [
         ],
         cargo: &["--features", "threads", "-Zbuild-std=std,panic_abort"],
         wasm_opt: &["--enable-threads"],
-        classic: false,
     },
 ];
 
@@ -78,6 +73,14 @@ const INPUTS: [&str; 5] = [
 /// What the compiler says to `+atomics`, each time. It is so, and meant.
 const ATOMICS_ARE_UNSTABLE: &str =
     "warning: unstable feature specified for `-Ctarget-feature`: `atomics`";
+
+/// What every thread of wasm-bindgen-rayon runs, under `snippets/`.
+const THREAD_SCRIPT: &str = "workerHelpers.no-bundler.js";
+/// How it starts the engine: wasm-bindgen calls this deprecated on the console, once for each thread.
+const OLD_START: &str = "pkg.default(data.module, data.memory)";
+/// The same as wasm-bindgen wants it. The script's licence asks that a change be named.
+const NEW_START: &str =
+    "pkg.default({ module_or_path: data.module, memory: data.memory }) /* changed: one object */";
 
 /// `cargo xtask engines`: as Trunk's hook into the staging folder, else into dist/.
 pub fn command() -> Result {
@@ -128,14 +131,11 @@ fn ensure_one(kit: &Kit, root: &Path, compiler: &str, variant: &Variant) -> Resu
     if folder.is_dir() && std::fs::read_to_string(&stamp).is_ok_and(|old| old == now) {
         return Ok(());
     }
-    say(&format!("engine {}: building …", variant.name));
-    let start = Instant::now();
     home::remove(&stamp)?;
-    build(kit, root, variant, &folder)?;
-    home::write(&stamp, now)?;
-    let seconds = start.elapsed().as_secs_f64();
-    say(&format!("engine {}: done in {seconds:.0} s", variant.name));
-    Ok(())
+    run::timed(&format!("engine {}: building", variant.name), || {
+        build(kit, root, variant, &folder)
+    })?;
+    home::write(&stamp, now)
 }
 
 /// A hash of all that goes in: sources, lock file, flags, compiler, tools.
@@ -204,45 +204,34 @@ fn build(kit: &Kit, root: &Path, variant: &Variant, folder: &Path) -> Result {
     let fresh = folder.with_extension("new");
     home::remove(&fresh)?;
     make_folder(&fresh)?;
-    bind(kit, &wasm, "web", "engine", &fresh)?;
-    if variant.classic {
-        // The same wasm, started by another script.
-        let classic = fresh.join("classic");
-        bind(kit, &wasm, "no-modules", "engine", &classic)?;
-        home::copy(&classic.join("engine.js"), &fresh.join("engine-classic.js"))?;
-        let same = |a: &Path, b: &Path| std::fs::read(a).ok() == std::fs::read(b).ok();
-        if !same(
-            &classic.join("engine_bg.wasm"),
-            &fresh.join("engine_bg.wasm"),
-        ) {
-            return Err("wasm-bindgen makes another wasm for classic workers: ship both.".into());
-        }
-        home::remove(&classic)?;
-    }
+    bind(kit, &wasm, &fresh)?;
     for file in home::files_under(&fresh)? {
         if file.extension().is_some_and(|e| e == "wasm") {
             optimise(kit, variant, &file)?;
+        } else if file.ends_with(THREAD_SCRIPT) {
+            quieten(&file)?;
         }
     }
     home::remove(folder)?;
     std::fs::rename(&fresh, folder).map_err(|e| format!("cannot move {}: {e}.", fresh.display()))
 }
 
-/// The JavaScript side of `wasm`, as a module or as a classic script.
-fn bind(kit: &Kit, wasm: &Path, target: &str, name: &str, out: &Path) -> Result {
+/// The JavaScript side of `wasm`: a module, and beside it the scripts that crates bring along, under `snippets/`.
+fn bind(kit: &Kit, wasm: &Path, out: &Path) -> Result {
     let mut bindgen = kit.command(&kit.wasm_bindgen)?;
     bindgen
         .arg(wasm)
-        .args([
-            "--target",
-            target,
-            "--out-name",
-            name,
-            "--no-typescript",
-            "--out-dir",
-        ])
+        .args(["--target", "web", "--out-name", "engine"])
+        .args(["--no-typescript", "--out-dir"])
         .arg(out);
     run::check_quietly(&mut bindgen, "wasm-bindgen")
+}
+
+/// Lets a thread start without a word on the console. A wasm-bindgen-rayon that calls otherwise is left as it is.
+fn quieten(script: &Path) -> Result {
+    let text = std::fs::read_to_string(script)
+        .map_err(|e| format!("cannot read {}: {e}.", script.display()))?;
+    home::write(script, text.replace(OLD_START, NEW_START))
 }
 
 fn optimise(kit: &Kit, variant: &Variant, wasm: &Path) -> Result {

@@ -18,12 +18,8 @@ const PAGE: [Part; 7] = [
     Part("page, wasm", &["page-*.wasm"]),
     Part("styles", &["*.css"]),
     Part(
-        "start script and workers",
-        &[
-            "www/boot.js",
-            "www/engine-worker.js",
-            "www/engine-thread.js",
-        ],
+        "start script and worker",
+        &["www/boot.js", "www/engine-worker.js"],
     ),
     Part("fonts", &["www/fonts/*.woff2"]),
     Part(

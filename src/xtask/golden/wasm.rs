@@ -66,9 +66,8 @@ fn page(root: &Path) -> Result<PathBuf> {
     home::remove(&folder)?;
     home::copy(&root.join("tests/golden-page"), &folder)?;
     home::make_folder(&folder.join("www"))?;
-    for script in ["www/engine-worker.js", "www/engine-thread.js"] {
-        home::copy(&root.join(script), &folder.join(script))?;
-    }
+    let worker = "www/engine-worker.js";
+    home::copy(&root.join(worker), &folder.join(worker))?;
     for variant in &engines::VARIANTS {
         home::copy(
             &engines::folder(root, variant),
