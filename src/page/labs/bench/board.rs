@@ -54,7 +54,9 @@ pub fn visibility(session: &Session) -> (Vec<bool>, Vec<bool>) {
     if config.masks.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let Ok(spec) = AttentionSpec::new(config) else { return (Vec::new(), Vec::new()) };
+    let Ok(spec) = AttentionSpec::new(config) else {
+        return (Vec::new(), Vec::new());
+    };
     let cells = || (0..s.n_q).flat_map(move |q| (0..s.n_k).map(move |k| (QueryIdx(q), KeyIdx(k))));
     let visible = cells().map(|(q, k)| spec.visible(q, k)).collect();
     let by_hand = match &session.drawn {
@@ -65,12 +67,19 @@ pub fn visibility(session: &Session) -> (Vec<bool>, Vec<bool>) {
 }
 
 /// What the pipeline shows beside its numbers, band and cursors left for later.
-pub fn show(session: &Session, options: ViewOptions, seen: &(Vec<bool>, Vec<bool>), stale: bool) -> Show {
+pub fn show(
+    session: &Session,
+    options: ViewOptions,
+    seen: &(Vec<bool>, Vec<bool>),
+    stale: bool,
+) -> Show {
     let s = session.shape;
     let hidden_cells = seen.0.iter().filter(|v| !**v).count();
     let bias = session.positions.iter().any(|p| p.scheme.id == "alibi");
     let name = match mask_preset(session) {
-        Some(preset) if preset.id == "none" && session.drawn.is_some() => "drawn by hand".to_owned(),
+        Some(preset) if preset.id == "none" && session.drawn.is_some() => {
+            "drawn by hand".to_owned()
+        }
         Some(preset) if preset.id == "none" => "none".to_owned(),
         Some(preset) if session.drawn.is_some() => format!("{} and by hand", preset.name),
         Some(preset) => preset.name.to_owned(),
@@ -84,7 +93,11 @@ pub fn show(session: &Session, options: ViewOptions, seen: &(Vec<bool>, Vec<bool
     if bias && name != "none" {
         mask_words.push_str(", and slopes");
     }
-    let score_words = if session.soft_cap.is_some() { "capped".to_owned() } else { String::new() };
+    let score_words = if session.soft_cap.is_some() {
+        "capped".to_owned()
+    } else {
+        String::new()
+    };
     Show {
         queries: session.q_labels.clone(),
         keys: session.k_labels.clone(),
@@ -100,7 +113,9 @@ pub fn show(session: &Session, options: ViewOptions, seen: &(Vec<bool>, Vec<bool
         visible: Arc::new(seen.0.clone()),
         by_hand: Arc::new(seen.1.clone()),
         root_weights: options.root_weights,
-        as_used: options.as_used && (session.qk_norm.is_some() || session.positions.iter().any(|p| p.scheme.id == "rope")),
+        as_used: options.as_used
+            && (session.qk_norm.is_some()
+                || session.positions.iter().any(|p| p.scheme.id == "rope")),
         score_words,
         typed: matches!(session.data, Data::Given { .. }),
         stale,
@@ -108,11 +123,17 @@ pub fn show(session: &Session, options: ViewOptions, seen: &(Vec<bool>, Vec<bool
 }
 
 /// The number and look of any cell on either board.
-pub fn cell(heats: Option<&Heats>, session: &Session, matrix: Matrix, row: usize, col: usize) -> Option<(f64, Look)> {
+pub fn cell(
+    heats: Option<&Heats>,
+    session: &Session,
+    matrix: Matrix,
+    row: usize,
+    col: usize,
+) -> Option<(f64, Look)> {
     match matrix {
-        Matrix::X | Matrix::Wq | Matrix::Wk | Matrix::Wv => {
-            session.value(matrix.cell(row, col)?).map(|value| (value, Look::Plain))
-        }
+        Matrix::X | Matrix::Wq | Matrix::Wk | Matrix::Wv => session
+            .value(matrix.cell(row, col)?)
+            .map(|value| (value, Look::Plain)),
         _ => heats?.cell(matrix, row, col, matrix.size(session.shape)),
     }
 }
@@ -120,15 +141,22 @@ pub fn cell(heats: Option<&Heats>, session: &Session, matrix: Matrix, row: usize
 /// Size of a matrix of either board.
 pub fn size(session: &Session, matrix: Matrix) -> (usize, usize) {
     match matrix {
-        Matrix::X | Matrix::Wq | Matrix::Wk | Matrix::Wv => {
-            matrix.tensor().and_then(|t| session.size_of(t)).unwrap_or((0, 0))
-        }
+        Matrix::X | Matrix::Wq | Matrix::Wk | Matrix::Wv => matrix
+            .tensor()
+            .and_then(|t| session.size_of(t))
+            .unwrap_or((0, 0)),
         _ => matrix.size(session.shape),
     }
 }
 
 /// A cell in words with its number, for the line under the picture and for screen readers.
-pub fn describe(heats: Option<&Heats>, session: &Session, matrix: Matrix, row: usize, col: usize) -> String {
+pub fn describe(
+    heats: Option<&Heats>,
+    session: &Session,
+    matrix: Matrix,
+    row: usize,
+    col: usize,
+) -> String {
     let name = edit::cell_name(session, matrix, row, col);
     match cell(heats, session, matrix, row, col) {
         Some((value, look)) => format!("{name}: {}", edit::cell_words(matrix, value, look)),
@@ -137,10 +165,18 @@ pub fn describe(heats: Option<&Heats>, session: &Session, matrix: Matrix, row: u
 }
 
 /// The picture of tokens and projections.
-pub fn tokens(layout: &Layout, session: &Session, band: (usize, usize), cursor: Option<(Matrix, usize, usize)>, pointed: Option<(Matrix, usize, usize)>) -> Scene {
+pub fn tokens(
+    layout: &Layout,
+    session: &Session,
+    band: (usize, usize),
+    cursor: Option<(Matrix, usize, usize)>,
+    pointed: Option<(Matrix, usize, usize)>,
+) -> Scene {
     let mut scene = Scene::new(layout.width, layout.height);
     for (matrix, place) in &layout.places {
-        let Some(values) = matrix.tensor().and_then(|t| session.numbers(t)) else { continue };
+        let Some(values) = matrix.tensor().and_then(|t| session.numbers(t)) else {
+            continue;
+        };
         if *matrix == Matrix::X {
             for row in 0..place.rows {
                 let strong = row == band.0 || row == band.1;
@@ -148,7 +184,14 @@ pub fn tokens(layout: &Layout, session: &Session, band: (usize, usize), cursor: 
                 if strong || (far && row % super::names::step(place.cell_h(), 13.0) == 0) {
                     let middle = place.row(row).y + place.cell_h() / 2.0;
                     let font = if strong { Type::STRONG } else { Type::LABEL };
-                    scene.text(layout.row_labels, middle, row.to_string(), font, if strong { Ink::Ink } else { Ink::Ink2 }, Anchor::End);
+                    scene.text(
+                        layout.row_labels,
+                        middle,
+                        row.to_string(),
+                        font,
+                        if strong { Ink::Ink } else { Ink::Ink2 },
+                        Anchor::End,
+                    );
                 }
             }
         }
@@ -169,7 +212,16 @@ pub fn tokens(layout: &Layout, session: &Session, band: (usize, usize), cursor: 
         let (bracket, text) = super::scene::hue(*matrix);
         let r = place.rect.grown(super::layout::BRACKET);
         for (x, inward) in [(r.x, 5.0), (r.right(), -5.0)] {
-            scene.line(&[(x + inward, r.y), (x, r.y), (x, r.bottom()), (x + inward, r.bottom())], bracket, 1.5);
+            scene.line(
+                &[
+                    (x + inward, r.y),
+                    (x, r.y),
+                    (x, r.bottom()),
+                    (x + inward, r.bottom()),
+                ],
+                bracket,
+                1.5,
+            );
         }
         let mut runs = match matrix {
             Matrix::X => vec![Run::new("X", Type::TITLE, Ink::Ink)],
@@ -177,13 +229,29 @@ pub fn tokens(layout: &Layout, session: &Session, band: (usize, usize), cursor: 
                 let letter = &matrix.symbol()[2..];
                 vec![
                     Run::new("W", Type::TITLE, text),
-                    Run { text: letter.to_owned(), font: Type { size: 12.0, ..Type::STRONG }, ink: text, drop: 4.0 },
+                    Run {
+                        text: letter.to_owned(),
+                        font: Type {
+                            size: 12.0,
+                            ..Type::STRONG
+                        },
+                        ink: text,
+                        drop: 4.0,
+                    },
                 ]
             }
         };
-        runs.push(Run::new(format!(" {} × {}", place.rows, place.cols), Type::LABEL, Ink::Ink2));
+        runs.push(Run::new(
+            format!(" {} × {}", place.rows, place.cols),
+            Type::LABEL,
+            Ink::Ink2,
+        ));
         scene.runs(r.x, r.y - 11.0, runs);
-        for ((m, row, col), focus) in cursor.map(|c| (c, true)).into_iter().chain(pointed.map(|c| (c, false))) {
+        for ((m, row, col), focus) in cursor
+            .map(|c| (c, true))
+            .into_iter()
+            .chain(pointed.map(|c| (c, false)))
+        {
             if m == *matrix && row < place.rows && col < place.cols {
                 let cell = place.cell(row, col).grown(1.0);
                 if focus {

@@ -1,9 +1,6 @@
 //! Editing without a browser: where the cursor goes, what a cell is called, how a pasted block is meant.
 
-use super::{
-    layout::Matrix,
-    names,
-};
+use super::{layout::Matrix, names};
 use crate::{
     canvas::heat::Look,
     format,
@@ -11,7 +8,12 @@ use crate::{
 };
 
 /// Where a key takes the cursor of a matrix; `None` for keys that do not move it.
-pub fn step(key: &str, jump: bool, at: (usize, usize), size: (usize, usize)) -> Option<(usize, usize)> {
+pub fn step(
+    key: &str,
+    jump: bool,
+    at: (usize, usize),
+    size: (usize, usize),
+) -> Option<(usize, usize)> {
     let ((row, col), (rows, cols)) = (at, size);
     let (last_row, last_col) = (rows.checked_sub(1)?, cols.checked_sub(1)?);
     let by = if jump { 8 } else { 1 };
@@ -41,10 +43,17 @@ pub fn cell_name(session: &Session, matrix: Matrix, row: usize, col: usize) -> S
         Matrix::V => format!("V, value {row} {}, component {col}", key(row)),
         Matrix::O => format!("O, output {row} {}, component {col}", query(row)),
         Matrix::S | Matrix::M | Matrix::A => {
-            format!("{}, query {row} {}, key {col} {}", matrix.symbol(), query(row), key(col))
+            format!(
+                "{}, query {row} {}, key {col} {}",
+                matrix.symbol(),
+                query(row),
+                key(col)
+            )
         }
         Matrix::X => format!("X, token {row}, component {col}"),
-        Matrix::Wq | Matrix::Wk | Matrix::Wv => format!("{}, row {row}, column {col}", matrix.symbol()),
+        Matrix::Wq | Matrix::Wk | Matrix::Wv => {
+            format!("{}, row {row}, column {col}", matrix.symbol())
+        }
     }
 }
 
@@ -84,9 +93,18 @@ pub fn paste(
     let fits_as_shown = at.0 + height <= d_k && at.1 + width <= n_k;
     let is_k_itself = (height, width) == (n_k, d_k);
     if !fits_as_shown && is_k_itself {
-        return Some((CellRef { tensor: Tensor::K, row: 0, col: 0 }, rows));
+        return Some((
+            CellRef {
+                tensor: Tensor::K,
+                row: 0,
+                col: 0,
+            },
+            rows,
+        ));
     }
-    let turned = (0..width).map(|c| rows.iter().filter_map(|r| r.get(c).copied()).collect()).collect();
+    let turned = (0..width)
+        .map(|c| rows.iter().filter_map(|r| r.get(c).copied()).collect())
+        .collect();
     Some((matrix.cell(at.0, at.1)?, turned))
 }
 
@@ -103,7 +121,15 @@ pub fn dragged(start: f64, dy: f64, scale: f64, fine: bool) -> f64 {
 
 /// A matrix as tab-separated text, as a spreadsheet takes it.
 pub fn to_tsv(rows: usize, cols: usize, value: impl Fn(usize, usize) -> f64) -> String {
-    (0..rows).map(|r| (0..cols).map(|c| format!("{}", value(r, c))).collect::<Vec<_>>().join("\t")).collect::<Vec<_>>().join("\n")
+    (0..rows)
+        .map(|r| {
+            (0..cols)
+                .map(|c| format!("{}", value(r, c)))
+                .collect::<Vec<_>>()
+                .join("\t")
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]
@@ -122,12 +148,33 @@ mod tests {
 
     #[test]
     fn a_block_for_k_is_taken_as_shown_or_as_k_itself() {
-        let session = Session::plain(Shape { n_k: 3, ..Shape::square(2, 5) });
+        let session = Session::plain(Shape {
+            n_k: 3,
+            ..Shape::square(2, 5)
+        });
         let shown = formats::table::parse("1\t2\t3").unwrap();
-        let (at, block) = paste(&session, Matrix::K, (4, 0), (shown.rows, shown.cols), &shown.values).unwrap();
-        assert_eq!((at.row, at.col, block), (0, 4, vec![vec![1.0], vec![2.0], vec![3.0]]));
-        let own = formats::table::parse("1\t2\t3\t4\t5\n6\t7\t8\t9\t10\n11\t12\t13\t14\t15").unwrap();
-        let (at, block) = paste(&session, Matrix::K, (0, 0), (own.rows, own.cols), &own.values).unwrap();
+        let (at, block) = paste(
+            &session,
+            Matrix::K,
+            (4, 0),
+            (shown.rows, shown.cols),
+            &shown.values,
+        )
+        .unwrap();
+        assert_eq!(
+            (at.row, at.col, block),
+            (0, 4, vec![vec![1.0], vec![2.0], vec![3.0]])
+        );
+        let own =
+            formats::table::parse("1\t2\t3\t4\t5\n6\t7\t8\t9\t10\n11\t12\t13\t14\t15").unwrap();
+        let (at, block) = paste(
+            &session,
+            Matrix::K,
+            (0, 0),
+            (own.rows, own.cols),
+            &own.values,
+        )
+        .unwrap();
         assert_eq!((at.row, at.col, block.len(), block[0].len()), (0, 0, 3, 5));
     }
 

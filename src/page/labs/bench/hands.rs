@@ -1,8 +1,7 @@
 //! What hands do to a board: pointing, pinning, dragging a number, painting the mask, keys, paste.
 
 use super::{
-    board,
-    edit,
+    board, edit,
     layout::{Layout, Matrix},
     scene::Heats,
 };
@@ -35,11 +34,25 @@ enum Gesture {
     #[default]
     None,
     /// Pressed on a cell and not moved yet.
-    Press { spot: Spot, y: f64, start: Option<(CellRef, f64, f64)> },
+    Press {
+        spot: Spot,
+        y: f64,
+        start: Option<(CellRef, f64, f64)>,
+    },
     /// Changing a number.
-    Drag { cell: CellRef, start: f64, y: f64, scale: f64 },
+    Drag {
+        cell: CellRef,
+        start: f64,
+        y: f64,
+        scale: f64,
+    },
     /// Hiding or showing a rectangle of the mask.
-    Paint { from: (usize, usize), visible: bool, before: Box<Option<BitMatrix>>, reach: (usize, usize) },
+    Paint {
+        from: (usize, usize),
+        visible: bool,
+        before: Box<Option<BitMatrix>>,
+        reach: (usize, usize),
+    },
 }
 
 /// The hands on one board.
@@ -87,28 +100,56 @@ impl Hands {
     pub fn move_to(&self, layout: &Layout, x: f64, y: f64, shift: bool) {
         match self.gesture.get_value() {
             Gesture::None => self.point(layout.hit(x, y)),
-            Gesture::Press { spot, y: from, start } => {
+            Gesture::Press {
+                spot,
+                y: from,
+                start,
+            } => {
                 if (y - from).abs() < 3.0 {
                     return;
                 }
                 if let Some((cell, value, scale)) = start {
-                    self.gesture.set_value(Gesture::Drag { cell, start: value, y: from, scale });
+                    self.gesture.set_value(Gesture::Drag {
+                        cell,
+                        start: value,
+                        y: from,
+                        scale,
+                    });
                     self.move_to(layout, x, y, shift);
                 } else {
                     self.point(layout.hit(x, y));
                     let _ = spot;
                 }
             }
-            Gesture::Drag { cell, start, y: from, scale } => {
+            Gesture::Drag {
+                cell,
+                start,
+                y: from,
+                scale,
+            } => {
                 let value = edit::dragged(start, from - y, scale, shift);
                 self.ctx.act(Action::Write(cell, vec![vec![value]]));
             }
-            Gesture::Paint { from, visible, before, reach } => {
-                let Some(place) = layout.place(Matrix::M) else { return };
-                let Some(to) = place.at(x, y, 1e6) else { return };
+            Gesture::Paint {
+                from,
+                visible,
+                before,
+                reach,
+            } => {
+                let Some(place) = layout.place(Matrix::M) else {
+                    return;
+                };
+                let Some(to) = place.at(x, y, 1e6) else {
+                    return;
+                };
                 if to != reach {
                     self.paint(from, reach, to, visible, before.as_ref().as_ref());
-                    self.gesture.set_value(Gesture::Paint { from, visible, before, reach: to });
+                    self.gesture.set_value(Gesture::Paint {
+                        from,
+                        visible,
+                        before,
+                        reach: to,
+                    });
                     self.point(Some((Matrix::M, to.0, to.1)));
                 }
             }
@@ -128,33 +169,54 @@ impl Hands {
 
     /// The pointer has left the board.
     pub fn leave(&self) {
-        if matches!(self.gesture.get_value(), Gesture::None | Gesture::Press { .. }) {
+        if matches!(
+            self.gesture.get_value(),
+            Gesture::None | Gesture::Press { .. }
+        ) {
             self.point(None);
         }
     }
 
     /// The pointer was pressed. `finger`: a touch, which points and pins but does not drag numbers.
     /// Returns the matrix that should have focus.
-    pub fn press(&self, layout: &Layout, heats: Option<&Heats>, x: f64, y: f64, finger: bool) -> Option<Matrix> {
+    pub fn press(
+        &self,
+        layout: &Layout,
+        heats: Option<&Heats>,
+        x: f64,
+        y: f64,
+        finger: bool,
+    ) -> Option<Matrix> {
         let spot = layout.hit(x, y)?;
         self.point(Some(spot));
         self.cursor.set(spot);
         if spot.0 == Matrix::M && !finger {
             let (q, k) = (spot.1, spot.2);
             let before = self.ctx.desk.with_untracked(|d| d.session().drawn.clone());
-            let visible = before.as_ref().is_some_and(|bits| !bits.get(QueryIdx(q), KeyIdx(k)));
+            let visible = before
+                .as_ref()
+                .is_some_and(|bits| !bits.get(QueryIdx(q), KeyIdx(k)));
             self.paint((q, k), (q, k), (q, k), visible, before.as_ref());
-            self.gesture.set_value(Gesture::Paint { from: (q, k), visible, before: Box::new(before), reach: (q, k) });
+            self.gesture.set_value(Gesture::Paint {
+                from: (q, k),
+                visible,
+                before: Box::new(before),
+                reach: (q, k),
+            });
             return Some(spot.0);
         }
-        let start = spot.0.cell(spot.1, spot.2).filter(|_| !finger).and_then(|cell| {
-            let value = self.ctx.desk.with_untracked(|d| d.session().value(cell))?;
-            let scale = match heats.and_then(|h| h.scale(spot.0)) {
-                Some(Scale::Signed { max } | Scale::Weights { max, .. }) => max,
-                None => 1.0,
-            };
-            Some((cell, value, scale))
-        });
+        let start = spot
+            .0
+            .cell(spot.1, spot.2)
+            .filter(|_| !finger)
+            .and_then(|cell| {
+                let value = self.ctx.desk.with_untracked(|d| d.session().value(cell))?;
+                let scale = match heats.and_then(|h| h.scale(spot.0)) {
+                    Some(Scale::Signed { max } | Scale::Weights { max, .. }) => max,
+                    None => 1.0,
+                };
+                Some((cell, value, scale))
+            });
         self.gesture.set_value(Gesture::Press { spot, y, start });
         Some(spot.0)
     }
@@ -184,12 +246,23 @@ impl Hands {
         self.point(None);
     }
 
-    fn paint(&self, from: (usize, usize), reach: (usize, usize), to: (usize, usize), visible: bool, before: Option<&BitMatrix>) {
+    fn paint(
+        &self,
+        from: (usize, usize),
+        reach: (usize, usize),
+        to: (usize, usize),
+        visible: bool,
+        before: Option<&BitMatrix>,
+    ) {
         let span = |a: usize, b: usize| a.min(b)..=a.max(b);
         let mut cells = Vec::new();
         for q in span(from.0, reach.0) {
             for k in span(from.1, reach.1) {
-                cells.push((q, k, before.is_none_or(|bits| bits.get(QueryIdx(q), KeyIdx(k)))));
+                cells.push((
+                    q,
+                    k,
+                    before.is_none_or(|bits| bits.get(QueryIdx(q), KeyIdx(k))),
+                ));
             }
         }
         for q in span(from.0, to.0) {
@@ -202,32 +275,48 @@ impl Hands {
 
     /// Hides or shows one cell by hand.
     pub fn toggle_mask(&self, q: usize, k: usize) {
-        let hidden = self
-            .ctx
-            .desk
-            .with_untracked(|d| d.session().drawn.as_ref().is_some_and(|bits| !bits.get(QueryIdx(q), KeyIdx(k))));
+        let hidden = self.ctx.desk.with_untracked(|d| {
+            d.session()
+                .drawn
+                .as_ref()
+                .is_some_and(|bits| !bits.get(QueryIdx(q), KeyIdx(k)))
+        });
         self.ctx.act(Action::PaintMask(vec![(q, k, hidden)]));
         self.ctx.end_gesture();
-        self.ctx.say(t(if hidden { "stage-shown-by-hand" } else { "stage-hidden-by-hand" }));
+        self.ctx.say(t(if hidden {
+            "stage-shown-by-hand"
+        } else {
+            "stage-hidden-by-hand"
+        }));
     }
 
     /// Opens the editor at a spot, with a first text or the number that is there.
     pub fn edit(&self, spot: Spot, text: Option<String>) {
-        let Some(cell) = spot.0.cell(spot.1, spot.2) else { return };
+        let Some(cell) = spot.0.cell(spot.1, spot.2) else {
+            return;
+        };
         let Some(value) = self.ctx.desk.with_untracked(|d| d.session().value(cell)) else {
             // Not editable here: the refusal says why and what to do.
             self.ctx.act(Action::Write(cell, vec![vec![0.0]]));
             return;
         };
         let text = text.unwrap_or_else(|| crate::format::exact(value));
-        self.editor.set(Some(Editor { spot, text, error: None }));
+        self.editor.set(Some(Editor {
+            spot,
+            text,
+            error: None,
+        }));
     }
 
     /// Takes what stands in the editor; a text that is no number stays there with its sentence.
     /// Returns whether the editor is closed.
     pub fn commit(&self) -> bool {
-        let Some(editor) = self.editor.get_untracked() else { return true };
-        let Some(cell) = editor.spot.0.cell(editor.spot.1, editor.spot.2) else { return true };
+        let Some(editor) = self.editor.get_untracked() else {
+            return true;
+        };
+        let Some(cell) = editor.spot.0.cell(editor.spot.1, editor.spot.2) else {
+            return true;
+        };
         match formats::number::parse(&editor.text) {
             Ok(value) => {
                 self.ctx.act(Action::Write(cell, vec![vec![value]]));
@@ -236,10 +325,20 @@ impl Hands {
                 true
             }
             Err(error) => {
-                let was = self.ctx.desk.with_untracked(|d| d.session().value(cell)).unwrap_or(0.0);
-                let error = tf("stage-esc-restores", &[("error", &error), ("was", &crate::format::exact(was))]);
+                let was = self
+                    .ctx
+                    .desk
+                    .with_untracked(|d| d.session().value(cell))
+                    .unwrap_or(0.0);
+                let error = tf(
+                    "stage-esc-restores",
+                    &[("error", &error), ("was", &crate::format::exact(was))],
+                );
                 self.ctx.say(error.clone());
-                self.editor.set(Some(Editor { error: Some(error), ..editor }));
+                self.editor.set(Some(Editor {
+                    error: Some(error),
+                    ..editor
+                }));
                 false
             }
         }
@@ -249,7 +348,10 @@ impl Hands {
     pub fn key(&self, matrix: Matrix, heats: Option<&Heats>, key: &str, jump: bool) -> bool {
         let (m, row, col) = self.cursor.get_untracked();
         let at = if m == matrix { (row, col) } else { (0, 0) };
-        let size = self.ctx.desk.with_untracked(|d| board::size(d.session(), matrix));
+        let size = self
+            .ctx
+            .desk
+            .with_untracked(|d| board::size(d.session(), matrix));
         if let Some((row, col)) = edit::step(key, jump, at, size) {
             self.go(matrix, heats, row, col);
             return true;
@@ -266,7 +368,11 @@ impl Hands {
                     self.ctx.end_gesture();
                 }
             }
-            k if editable && !jump && k.chars().count() == 1 && k.starts_with(|c: char| c.is_ascii_digit() || "-−+.,".contains(c)) => {
+            k if editable
+                && !jump
+                && k.chars().count() == 1
+                && k.starts_with(|c: char| c.is_ascii_digit() || "-−+.,".contains(c)) =>
+            {
                 self.edit(spot, Some(k.to_owned()));
             }
             _ => return false,
@@ -278,7 +384,10 @@ impl Hands {
     pub fn go(&self, matrix: Matrix, heats: Option<&Heats>, row: usize, col: usize) {
         self.cursor.set((matrix, row, col));
         self.ctx.hover.set(Some(self.meaning((matrix, row, col))));
-        let words = self.ctx.desk.with_untracked(|d| board::describe(heats, d.session(), matrix, row, col));
+        let words = self
+            .ctx
+            .desk
+            .with_untracked(|d| board::describe(heats, d.session(), matrix, row, col));
         self.ctx.say(words);
     }
 
@@ -288,7 +397,8 @@ impl Hands {
         let at = if m == matrix { (row, col) } else { (0, 0) };
         let symbol = matrix.tensor().map_or(matrix.symbol(), |t| t.symbol());
         if matrix.tensor().is_none() {
-            self.ctx.note(symbol, tf("stage-paste-computed", &[("matrix", &symbol)]));
+            self.ctx
+                .note(symbol, tf("stage-paste-computed", &[("matrix", &symbol)]));
             return;
         }
         let table = match formats::number::parse(text) {
@@ -297,12 +407,17 @@ impl Hands {
         };
         match table {
             Ok((rows, cols, values)) => {
-                let block = self.ctx.desk.with_untracked(|d| edit::paste(d.session(), matrix, at, (rows, cols), &values));
+                let block = self.ctx.desk.with_untracked(|d| {
+                    edit::paste(d.session(), matrix, at, (rows, cols), &values)
+                });
                 if let Some((cell, block)) = block {
                     self.ctx.act(Action::Write(cell, block));
                     self.ctx.end_gesture();
                     if self.ctx.problem_untracked(symbol).is_none() {
-                        self.ctx.say(tf("stage-pasted", &[("rows", &rows), ("cols", &cols), ("matrix", &symbol)]));
+                        self.ctx.say(tf(
+                            "stage-pasted",
+                            &[("rows", &rows), ("cols", &cols), ("matrix", &symbol)],
+                        ));
                     }
                 }
             }

@@ -30,17 +30,31 @@ pub fn Invite() -> impl IntoView {
         let name = ctx.session(|s| names::label(&s.query_name(row)).text);
         ctx.view.with(|v| {
             let trace = v.last()?;
-            let facts = trace.rows.get(row.min(trace.rows.len().saturating_sub(1)))?;
-            Some(if let Some(i) = trace.rows.iter().position(|r| r.overflowed) {
-                Words::Overflow { row: i }
-            } else if facts.visible == 0 || trace.summary.empty_rows > 0 {
-                let row = if facts.visible == 0 { row } else { trace.rows.iter().position(|r| r.visible == 0)? };
-                Words::Empty { row }
-            } else if ctx.invited.get() {
-                Words::Means { top: trace.summary.mean_top_weight, norm: trace.summary.mean_jacobian_norm }
-            } else {
-                Words::Try { row: name.clone(), keys: format::fixed(facts.entropy.exp(), 1) }
-            })
+            let facts = trace
+                .rows
+                .get(row.min(trace.rows.len().saturating_sub(1)))?;
+            Some(
+                if let Some(i) = trace.rows.iter().position(|r| r.overflowed) {
+                    Words::Overflow { row: i }
+                } else if facts.visible == 0 || trace.summary.empty_rows > 0 {
+                    let row = if facts.visible == 0 {
+                        row
+                    } else {
+                        trace.rows.iter().position(|r| r.visible == 0)?
+                    };
+                    Words::Empty { row }
+                } else if ctx.invited.get() {
+                    Words::Means {
+                        top: trace.summary.mean_top_weight,
+                        norm: trace.summary.mean_jacobian_norm,
+                    }
+                } else {
+                    Words::Try {
+                        row: name.clone(),
+                        keys: format::fixed(facts.entropy.exp(), 1),
+                    }
+                },
+            )
         })
     });
     move || {

@@ -36,7 +36,15 @@ pub enum Matrix {
 
 impl Matrix {
     /// The pipeline, in the order of the computation.
-    pub const PIPELINE: [Matrix; 7] = [Matrix::Q, Matrix::K, Matrix::S, Matrix::M, Matrix::A, Matrix::V, Matrix::O];
+    pub const PIPELINE: [Matrix; 7] = [
+        Matrix::Q,
+        Matrix::K,
+        Matrix::S,
+        Matrix::M,
+        Matrix::A,
+        Matrix::V,
+        Matrix::O,
+    ];
 
     /// Its symbol.
     pub fn symbol(self) -> &'static str {
@@ -96,7 +104,15 @@ impl Matrix {
     /// The cell of the tensor under a cell of the screen: Kᵀ stands transposed.
     pub fn cell(self, row: usize, col: usize) -> Option<CellRef> {
         let tensor = self.tensor()?;
-        Some(if self == Matrix::K { CellRef { tensor, row: col, col: row } } else { CellRef { tensor, row, col } })
+        Some(if self == Matrix::K {
+            CellRef {
+                tensor,
+                row: col,
+                col: row,
+            }
+        } else {
+            CellRef { tensor, row, col }
+        })
     }
 }
 
@@ -113,7 +129,11 @@ pub struct Place {
 
 impl Place {
     fn new(x: f64, y: f64, w: f64, h: f64, (rows, cols): (usize, usize)) -> Place {
-        Place { rect: Rect::new(x, y, w * cols as f64, h * rows as f64), rows, cols }
+        Place {
+            rect: Rect::new(x, y, w * cols as f64, h * rows as f64),
+            rows,
+            cols,
+        }
     }
 
     /// Width of a column.
@@ -129,7 +149,12 @@ impl Place {
     /// The rectangle of a cell with its gap.
     pub fn cell(&self, row: usize, col: usize) -> Rect {
         let (w, h) = (self.cell_w(), self.cell_h());
-        Rect::new(self.rect.x + col as f64 * w, self.rect.y + row as f64 * h, w, h)
+        Rect::new(
+            self.rect.x + col as f64 * w,
+            self.rect.y + row as f64 * h,
+            w,
+            h,
+        )
     }
 
     /// The rectangle of a row.
@@ -149,8 +174,12 @@ impl Place {
         if !self.rect.grown(slack).contains(x, y) || self.rows == 0 || self.cols == 0 {
             return None;
         }
-        let row = ((y - self.rect.y) / self.cell_h()).floor().clamp(0.0, (self.rows - 1) as f64) as usize;
-        let col = ((x - self.rect.x) / self.cell_w()).floor().clamp(0.0, (self.cols - 1) as f64) as usize;
+        let row = ((y - self.rect.y) / self.cell_h())
+            .floor()
+            .clamp(0.0, (self.rows - 1) as f64) as usize;
+        let col = ((x - self.rect.x) / self.cell_w())
+            .floor()
+            .clamp(0.0, (self.cols - 1) as f64) as usize;
         Some((row, col))
     }
 }
@@ -171,10 +200,24 @@ pub struct Room {
 impl Room {
     /// Room with labels measured.
     pub fn new(width: f64, height: f64, queries: &[String], keys: &[String]) -> Room {
-        let widest = |labels: &[String]| labels.iter().map(|l| Type::STRONG.width(l)).fold(0.0, f64::max);
+        let widest = |labels: &[String]| {
+            labels
+                .iter()
+                .map(|l| Type::STRONG.width(l))
+                .fold(0.0, f64::max)
+        };
         let words = !queries.is_empty() || !keys.is_empty();
-        let labels = if words { (widest(queries).max(22.0), widest(keys).max(22.0)) } else { (22.0, 22.0) };
-        Room { width, height, labels, words }
+        let labels = if words {
+            (widest(queries).max(22.0), widest(keys).max(22.0))
+        } else {
+            (22.0, 22.0)
+        };
+        Room {
+            width,
+            height,
+            labels,
+            words,
+        }
     }
 }
 
@@ -213,29 +256,45 @@ const NUMBER: (f64, f64) = (34.0, 24.0);
 impl Layout {
     /// The place of a matrix, if it stands on this picture.
     pub fn place(&self, matrix: Matrix) -> Option<&Place> {
-        self.places.iter().find(|(m, _)| *m == matrix).map(|(_, p)| p)
+        self.places
+            .iter()
+            .find(|(m, _)| *m == matrix)
+            .map(|(_, p)| p)
     }
 
     /// The matrix and the cell at a point.
     pub fn hit(&self, x: f64, y: f64) -> Option<(Matrix, usize, usize)> {
-        self.places.iter().find_map(|(m, p)| p.at(x, y, 1.0).map(|(r, c)| (*m, r, c)))
+        self.places
+            .iter()
+            .find_map(|(m, p)| p.at(x, y, 1.0).map(|(r, c)| (*m, r, c)))
     }
 
     /// The whole pipeline in one picture.
     pub fn wide(shape: Shape, room: &Room) -> Layout {
         let compact = room.width < 700.0;
         let label = room.labels.0.clamp(22.0, if compact { 48.0 } else { 56.0 });
-        let (gap_qs, gap_sa, gap_sigma, gap_o) = if compact { (24.0, 40.0, 44.0, 14.0) } else { (32.0, 56.0, 44.0, 20.0) };
+        let (gap_qs, gap_sa, gap_sigma, gap_o) = if compact {
+            (24.0, 40.0, 42.0, 14.0)
+        } else {
+            (32.0, 56.0, 40.0, 16.0)
+        };
         let fixed = label + 8.0 * BRACKET + gap_qs + gap_sa + gap_sigma + gap_o;
         let cells = (room.width - fixed).max(120.0);
-        let (n_q, n_k, d_k, d_v) = (shape.n_q as f64, shape.n_k as f64, shape.d_k as f64, shape.d_v as f64);
+        let (n_q, n_k, d_k, d_v) = (
+            shape.n_q as f64,
+            shape.n_k as f64,
+            shape.d_k as f64,
+            shape.d_v as f64,
+        );
         let across = d_k + 2.0 * n_k + d_v;
         let top = d_k.max(n_k).max(n_q);
 
         // Numbers in the cells, where all of them fit.
         let word_rise = room.labels.1.clamp(22.0, 60.0) + 6.0;
         let number_w = (cells / across).floor().min(38.0);
-        let number_h = ((room.height - TITLE - FOOT - 30.0 - 8.0) / (top + n_q)).floor().min(34.0);
+        let number_h = ((room.height - TITLE - FOOT - 30.0 - 8.0) / (top + n_q))
+            .floor()
+            .min(34.0);
         let numbers = number_w >= NUMBER.0 && number_h >= NUMBER.1;
         let upright = room.words && !(numbers && room.labels.1 <= number_w - 2.0);
         let rise = if upright { word_rise } else { 24.0 };
@@ -246,22 +305,48 @@ impl Layout {
             (top_rows, value_rows, mask_rows) = (number_h, number_h, number_h);
         } else {
             // Vectors get about a sixth of the width each, scores the rest.
-            let budget = |d: f64| if d <= 32.0 { (0.15 * cells).max(96.0) / d } else { (0.2 * cells).max(64.0) / d };
+            let budget = |d: f64| {
+                if d <= 32.0 {
+                    (0.15 * cells).max(96.0) / d
+                } else {
+                    (0.2 * cells).max(64.0) / d
+                }
+            };
             let whole = |p: f64| if p >= 1.0 { p.floor() } else { p };
             let v = whole(budget(d_k).min(budget(d_v)).min(16.0));
-            let mut c = ((cells - (d_k + d_v) * v) / (2.0 * n_k)).min(if n_k <= 12.0 { 28.0 } else { 22.0 });
+            let mut c = ((cells - (d_k + d_v) * v) / (2.0 * n_k)).min(if n_k <= 12.0 {
+                28.0
+            } else {
+                22.0
+            });
             let above = TITLE + (d_k * v).clamp(72.0, 160.0) + rise + FOOT;
             c = c.min(((room.height - above) / n_q).max(160.0 / n_q).max(1.0));
             // Square cells on whole pixels, or fractions of one where there are more cells than pixels.
             c = whole(c).max(120.0 / n_k.max(n_q).max(120.0));
             // What is left goes to the vectors, in whole pixels.
-            let spare = ((cells - 2.0 * n_k * c) / (d_k + d_v)).min(16.0).min(1.6 * v);
+            let spare = ((cells - 2.0 * n_k * c) / (d_k + d_v))
+                .min(16.0)
+                .min(1.6 * v);
             let v = if spare > v { whole(spare) } else { v };
             (cell, vector, rows) = (c, v, c);
             top_rows = (160.0 / d_k).min(v.max(96.0 / d_k)).min(16.0);
             let block = (d_k * top_rows).clamp(72.0, 160.0);
-            value_rows = if n_k <= block { (block / n_k).floor().min(16.0) } else { block / n_k };
-            mask_rows = if n_q <= block { (block / n_q).floor().min(16.0) } else { block / n_q };
+            value_rows = if n_k <= block {
+                (block / n_k).floor().min(16.0)
+            } else {
+                block / n_k
+            };
+            // Cells of the mask are painted by hand: large enough to be told apart where that is to be had.
+            let mask_block = if n_q * 7.0 <= 128.0 {
+                block.max(n_q * 7.0)
+            } else {
+                block
+            };
+            mask_rows = if n_q <= mask_block {
+                (mask_block / n_q).floor().min(16.0)
+            } else {
+                mask_block / n_q
+            };
         }
         let above = (d_k * top_rows).max(n_k * value_rows).max(n_q * mask_rows);
         let base = TITLE + above;
@@ -271,7 +356,8 @@ impl Layout {
         let x_a = x_s + n_k * cell + 2.0 * BRACKET + gap_sa;
         let sums = x_a + n_k * cell + BRACKET + gap_sigma / 2.0 + 2.0;
         let x_o = x_a + n_k * cell + 2.0 * BRACKET + gap_sigma + gap_o;
-        let at = |m: Matrix, x: f64, y: f64, w: f64, h: f64| (m, Place::new(x, y, w, h, m.size(shape)));
+        let at =
+            |m: Matrix, x: f64, y: f64, w: f64, h: f64| (m, Place::new(x, y, w, h, m.size(shape)));
         let places = vec![
             at(Matrix::Q, x_q, y, vector, rows),
             at(Matrix::K, x_s, base - d_k * top_rows, cell, top_rows),
@@ -309,17 +395,27 @@ impl Layout {
         let numbers = cells / n_cols >= NUMBER.0 && (room.height / n_rows) >= NUMBER.1;
         let w = whole((cells / n_cols).min(if numbers { 44.0 } else { 28.0 }));
         let mut h = if numbers { 34.0 } else { w.clamp(15.0, 28.0) };
-        h = whole(h.min(((room.height - 130.0) / n_rows).max(if n_rows > 40.0 { 1.0 } else { 12.0 })));
+        h = whole(
+            h.min(((room.height - 130.0) / n_rows).max(if n_rows > 40.0 { 1.0 } else { 12.0 })),
+        );
         if rows > 200 {
             h = h.min(400.0 / n_rows);
         }
         let upright = room.words && matches!(stage, Matrix::K | Matrix::S | Matrix::M | Matrix::A);
-        let rise = if upright { room.labels.1.clamp(22.0, 72.0) + 6.0 } else { 24.0 };
+        let rise = if upright {
+            room.labels.1.clamp(22.0, 72.0) + 6.0
+        } else {
+            24.0
+        };
         let y = rise + BRACKET + 4.0;
         let mut places = vec![(stage, Place::new(x, y, w, h, (rows, cols)))];
         if let Some(next) = next_beside(stage) {
             let (r, c) = next.size(shape);
-            let width = if matches!(next, Matrix::S | Matrix::M | Matrix::A) { w.min(28.0) } else { w.clamp(3.0, 8.0) };
+            let width = if matches!(next, Matrix::S | Matrix::M | Matrix::A) {
+                w.min(28.0)
+            } else {
+                w.clamp(3.0, 8.0)
+            };
             let x = x + n_cols * w + BRACKET + 34.0 + BRACKET;
             places.push((next, Place::new(x, y, width, h * n_rows / r as f64, (r, c))));
         }
@@ -366,7 +462,11 @@ impl Layout {
         let number_w = (cells / across.max(1) as f64).floor().min(38.0);
         let numbers = number_w >= NUMBER.0 && room.height / down as f64 >= 20.0;
         let whole = |p: f64| if p >= 1.0 { p.floor() } else { p };
-        let w = if numbers { number_w } else { whole((cells / across.max(1) as f64).min(14.0)) };
+        let w = if numbers {
+            number_w
+        } else {
+            whole((cells / across.max(1) as f64).min(14.0))
+        };
         let h = whole((room.height / down as f64).min(if numbers { 26.0 } else { 14.0 }));
         let (mut x, y) = (label + 6.0 + BRACKET, TITLE + BRACKET);
         let mut places = Vec::new();
@@ -395,7 +495,12 @@ mod tests {
     use super::*;
 
     fn words(n: usize) -> Vec<String> {
-        ["[CLS]", "the", "animal", "didn", "because", "street"].iter().cycle().take(n).map(|s| s.to_string()).collect()
+        ["[CLS]", "the", "animal", "didn", "because", "street"]
+            .iter()
+            .cycle()
+            .take(n)
+            .map(|s| s.to_string())
+            .collect()
     }
 
     fn shapes() -> Vec<Shape> {
@@ -405,10 +510,22 @@ mod tests {
                 shapes.push(Shape::square(n, d));
             }
         }
-        shapes.push(Shape { n_k: 5, ..Shape::square(3, 4) });
-        shapes.push(Shape { n_k: 512, ..Shape::square(1, 64) });
-        shapes.push(Shape { n_k: 1, ..Shape::square(512, 64) });
-        shapes.push(Shape { d_v: 256, ..Shape::square(16, 2) });
+        shapes.push(Shape {
+            n_k: 5,
+            ..Shape::square(3, 4)
+        });
+        shapes.push(Shape {
+            n_k: 512,
+            ..Shape::square(1, 64)
+        });
+        shapes.push(Shape {
+            n_k: 1,
+            ..Shape::square(512, 64)
+        });
+        shapes.push(Shape {
+            d_v: 256,
+            ..Shape::square(16, 2)
+        });
         shapes
     }
 
@@ -417,8 +534,14 @@ mod tests {
         for shape in shapes() {
             let layout = Layout::wide(shape, &Room::new(872.0, 500.0, &[], &[]));
             let place = |m| *layout.place(m).unwrap();
-            let (q, k, s, a, v, o) =
-                (place(Matrix::Q), place(Matrix::K), place(Matrix::S), place(Matrix::A), place(Matrix::V), place(Matrix::O));
+            let (q, k, s, a, v, o) = (
+                place(Matrix::Q),
+                place(Matrix::K),
+                place(Matrix::S),
+                place(Matrix::A),
+                place(Matrix::V),
+                place(Matrix::O),
+            );
             for p in [q, a, o] {
                 assert_eq!((p.rect.y, p.rect.h), (s.rect.y, s.rect.h), "{shape:?}");
             }
@@ -430,17 +553,30 @@ mod tests {
     #[test]
     fn nothing_overlaps_and_all_stays_inside() {
         for shape in shapes() {
-            for (w, h) in [(872.0, 500.0), (1200.0, 700.0), (640.0, 500.0), (430.0, 600.0)] {
+            for (w, h) in [
+                (872.0, 500.0),
+                (1200.0, 700.0),
+                (640.0, 500.0),
+                (430.0, 600.0),
+            ] {
                 for labels in [vec![], words(shape.n_q.max(shape.n_k))] {
                     let layout = Layout::wide(shape, &Room::new(w, h, &labels, &labels));
                     for (i, (m, a)) in layout.places.iter().enumerate() {
                         assert!(a.rect.x >= 0.0 && a.rect.y >= 0.0, "{m:?} of {shape:?}");
                         for (other, b) in &layout.places[i + 1..] {
                             let apart = !a.rect.grown(BRACKET).overlaps(b.rect.grown(BRACKET));
-                            assert!(apart, "{m:?} and {other:?} of {shape:?} at {w}: {:?} {:?}", a.rect, b.rect);
+                            assert!(
+                                apart,
+                                "{m:?} and {other:?} of {shape:?} at {w}: {:?} {:?}",
+                                a.rect, b.rect
+                            );
                         }
                     }
-                    assert!(layout.width <= w + 1.0 || shape.d_k + shape.d_v + 2 * shape.n_k > 120, "{shape:?} at {w}: {}", layout.width);
+                    assert!(
+                        layout.width <= w + 1.0 || shape.d_k + shape.d_v + 2 * shape.n_k > 120,
+                        "{shape:?} at {w}: {}",
+                        layout.width
+                    );
                 }
             }
         }
@@ -449,7 +585,10 @@ mod tests {
     #[test]
     fn the_opening_picture_has_the_measures_of_the_design() {
         let labels = words(16);
-        let layout = Layout::wide(Shape::square(16, 32), &Room::new(872.0, 500.0, &labels, &labels));
+        let layout = Layout::wide(
+            Shape::square(16, 32),
+            &Room::new(872.0, 500.0, &labels, &labels),
+        );
         assert_eq!(layout.place(Matrix::S).unwrap().cell_w(), 14.0);
         assert_eq!(layout.place(Matrix::Q).unwrap().cell_w(), 3.0);
         assert!(layout.width <= 872.0, "{}", layout.width);
@@ -458,9 +597,18 @@ mod tests {
 
     #[test]
     fn small_matrices_have_numbers_in_their_cells() {
-        let layout = Layout::wide(Shape { n_k: 5, ..Shape::square(3, 4) }, &Room::new(872.0, 500.0, &[], &[]));
+        let layout = Layout::wide(
+            Shape {
+                n_k: 5,
+                ..Shape::square(3, 4)
+            },
+            &Room::new(872.0, 500.0, &[], &[]),
+        );
         assert!(layout.numbers);
-        assert!(Layout::wide(Shape::square(6, 4), &Room::new(872.0, 500.0, &[], &[])).numbers, "the small example too");
+        assert!(
+            Layout::wide(Shape::square(6, 4), &Room::new(872.0, 500.0, &[], &[])).numbers,
+            "the small example too"
+        );
         assert!(!Layout::wide(Shape::square(16, 32), &Room::new(872.0, 500.0, &[], &[])).numbers);
     }
 
@@ -469,7 +617,10 @@ mod tests {
         let layout = Layout::wide(Shape::square(16, 32), &Room::new(872.0, 500.0, &[], &[]));
         for (m, p) in &layout.places {
             let cell = p.cell(p.rows - 1, p.cols / 2);
-            assert_eq!(layout.hit(cell.x + cell.w / 2.0, cell.y + cell.h / 2.0), Some((*m, p.rows - 1, p.cols / 2)));
+            assert_eq!(
+                layout.hit(cell.x + cell.w / 2.0, cell.y + cell.h / 2.0),
+                Some((*m, p.rows - 1, p.cols / 2))
+            );
         }
         assert_eq!(layout.hit(-20.0, -20.0), None);
     }
@@ -478,7 +629,11 @@ mod tests {
     fn phone_stages_fit_the_width() {
         for stage in Matrix::PIPELINE {
             let labels = words(16);
-            let layout = Layout::stage(Shape::square(16, 32), &Room::new(358.0, 420.0, &labels, &labels), stage);
+            let layout = Layout::stage(
+                Shape::square(16, 32),
+                &Room::new(358.0, 420.0, &labels, &labels),
+                stage,
+            );
             let p = layout.place(stage).unwrap();
             assert!(p.rect.right() + BRACKET <= 358.0, "{stage:?}: {:?}", p.rect);
         }

@@ -16,7 +16,7 @@ pub fn label(token: &str) -> Label {
     let name = match token {
         "." => "full stop",
         "," => "comma",
-        "'" | "’" => "apostrophe",
+        "'" | "’" => "apostr.",
         "\"" | "“" | "”" => "quote",
         ":" => "colon",
         ";" => "semicolon",
@@ -25,9 +25,17 @@ pub fn label(token: &str) -> Label {
         "-" | "–" | "—" => "dash",
         "(" | ")" => "bracket",
         "" | " " => "blank",
-        _ => return Label { text: token.to_owned(), mark: false },
+        _ => {
+            return Label {
+                text: token.to_owned(),
+                mark: false,
+            };
+        }
     };
-    Label { text: name.to_owned(), mark: true }
+    Label {
+        text: name.to_owned(),
+        mark: true,
+    }
 }
 
 /// The text cut with an ellipsis where it is wider than `room`.
@@ -47,7 +55,10 @@ pub fn fit(text: &str, font: Type, room: f64) -> String {
 
 /// Which of `count` labels `pitch` apart have room when each needs `need`: every one, or every second, fifth, tenth, …
 pub fn step(pitch: f64, need: f64) -> usize {
-    [1, 2, 5, 10, 20, 50, 100, 200, 500].into_iter().find(|s| *s as f64 * pitch >= need).unwrap_or(1000)
+    [1, 2, 5, 10, 20, 50, 100, 200, 500]
+        .into_iter()
+        .find(|s| *s as f64 * pitch >= need)
+        .unwrap_or(1000)
 }
 
 #[cfg(test)]
@@ -56,19 +67,42 @@ mod tests {
 
     #[test]
     fn marks_are_named_and_words_stay() {
-        assert_eq!(label("."), Label { text: "full stop".into(), mark: true });
-        assert_eq!(label("[CLS]"), Label { text: "[CLS]".into(), mark: false });
+        assert_eq!(
+            label("."),
+            Label {
+                text: "full stop".into(),
+                mark: true
+            }
+        );
+        assert_eq!(
+            label("[CLS]"),
+            Label {
+                text: "[CLS]".into(),
+                mark: false
+            }
+        );
     }
 
     #[test]
     fn long_words_are_cut() {
         let cut = fit("internationalisation", Type::LABEL, 60.0);
-        assert!(cut.ends_with('…') && Type::LABEL.width(&cut) <= 60.0, "{cut}");
+        assert!(
+            cut.ends_with('…') && Type::LABEL.width(&cut) <= 60.0,
+            "{cut}"
+        );
         assert_eq!(fit("the", Type::LABEL, 60.0), "the");
     }
 
     #[test]
     fn labels_thin_out() {
-        assert_eq!((step(14.0, 13.0), step(7.0, 13.0), step(3.0, 13.0), step(0.44, 13.0)), (1, 2, 5, 50));
+        assert_eq!(
+            (
+                step(14.0, 13.0),
+                step(7.0, 13.0),
+                step(3.0, 13.0),
+                step(0.44, 13.0)
+            ),
+            (1, 2, 5, 50)
+        );
     }
 }

@@ -49,7 +49,14 @@ fn width_of(element: NodeRef<html::Div>) -> RwSignal<f64> {
 
 fn shape_of(trace: &Trace) -> Shape {
     let s = trace.shape;
-    Shape { heads: s.heads, kv_heads: s.kv_heads, n_q: s.n_q, n_k: s.n_k, d_k: s.d_k, d_v: s.d_v }
+    Shape {
+        heads: s.heads,
+        kv_heads: s.kv_heads,
+        n_q: s.n_q,
+        n_k: s.n_k,
+        d_k: s.d_k,
+        d_v: s.d_v,
+    }
 }
 
 /// The pipeline.
@@ -85,20 +92,37 @@ pub fn Pipeline(
     let trace = Memo::new(move |_| ctx.view.with(|v| v.last().map(|t| Same(t.clone()))));
     let heats = Memo::new(move |_| {
         let show = still.get();
-        trace.get().map(|trace| Same::new(Heats::new(&trace, &show)))
+        trace
+            .get()
+            .map(|trace| Same::new(Heats::new(&trace, &show)))
     });
     let layout = Memo::new(move |_| {
-        let (shape, w) = (trace.with(|t| t.as_ref().map(|t| shape_of(t)))?, width.get());
+        let (shape, w) = (
+            trace.with(|t| t.as_ref().map(|t| shape_of(t)))?,
+            width.get(),
+        );
         if w < 50.0 {
             return None;
         }
         let (queries, keys) = ctx.session(|s| (s.q_labels.clone(), s.k_labels.clone()));
-        let text = |labels: &[String]| labels.iter().map(|l| names::label(l).text).collect::<Vec<_>>();
+        let text = |labels: &[String]| {
+            labels
+                .iter()
+                .map(|l| names::label(l).text)
+                .collect::<Vec<_>>()
+        };
         let h = window.get().1;
         Some(if fold.get() == Fold::Phone {
-            Layout::stage(shape, &Room::new(w, (h - 380.0).max(330.0), &text(&queries), &text(&keys)), stage.get())
+            Layout::stage(
+                shape,
+                &Room::new(w, (h - 380.0).max(330.0), &text(&queries), &text(&keys)),
+                stage.get(),
+            )
         } else {
-            Layout::wide(shape, &Room::new(w, (h - 400.0).max(420.0), &text(&queries), &text(&keys)))
+            Layout::wide(
+                shape,
+                &Room::new(w, (h - 400.0).max(420.0), &text(&queries), &text(&keys)),
+            )
         })
     });
     let picture = Memo::new(move |_| {
@@ -111,14 +135,25 @@ pub fn Pipeline(
         show.band = (q.min(s.n_q - 1), k.min(s.n_k - 1));
         show.pinned = ctx.session(|s| s.pin.is_some()) && hover.is_none_or(|h| h == pinned);
         show.cursor = hands.shown_cursor();
-        show.pointed = hands.pointed.get().filter(|p| !matches!(p.0, Matrix::S | Matrix::A));
+        show.pointed = hands
+            .pointed
+            .get()
+            .filter(|p| !matches!(p.0, Matrix::S | Matrix::A));
         Some(Same::new(scene::pipeline(&layout, &trace, &heats, &show)))
     });
     let label = Signal::derive(move || {
         ctx.view.with(|v| {
             v.last().map_or_else(String::new, |t| {
                 let s = t.shape;
-                tf("stage-label", &[("nq", &s.n_q), ("nk", &s.n_k), ("dk", &s.d_k), ("dv", &s.d_v)])
+                tf(
+                    "stage-label",
+                    &[
+                        ("nq", &s.n_q),
+                        ("nk", &s.n_k),
+                        ("dk", &s.d_k),
+                        ("dv", &s.d_v),
+                    ],
+                )
             })
         })
     });
@@ -189,7 +224,11 @@ fn TokensBoard(hands: Hands) -> impl IntoView {
         (w >= 50.0)
             .then(|| {
                 ctx.session(|s| match s.data {
-                    Data::Tokens { d_model, .. } => Some(Layout::tokens(s.shape, d_model, &Room::new(w, 170.0, &[], &[]))),
+                    Data::Tokens { d_model, .. } => Some(Layout::tokens(
+                        s.shape,
+                        d_model,
+                        &Room::new(w, 170.0, &[], &[]),
+                    )),
                     Data::Given { .. } => None,
                 })
             })
@@ -200,7 +239,13 @@ fn TokensBoard(hands: Hands) -> impl IntoView {
         let hover = ctx.hover.get();
         Some(ctx.session(|s| {
             let band = hover.unwrap_or_else(|| s.look_at());
-            Same::new(board::tokens(&layout, s, band, hands.shown_cursor(), hands.pointed.get()))
+            Same::new(board::tokens(
+                &layout,
+                s,
+                band,
+                hands.shown_cursor(),
+                hands.pointed.get(),
+            ))
         }))
     });
     view! {
@@ -242,7 +287,9 @@ fn Board(
         if ev.pointer_type() == "touch" && begun.get_value().is_none() {
             return;
         }
-        if let (Some((x, y)), Some(layout)) = (at(ev.client_x(), ev.client_y()), layout.get_untracked()) {
+        if let (Some((x, y)), Some(layout)) =
+            (at(ev.client_x(), ev.client_y()), layout.get_untracked())
+        {
             hands.move_to(&layout, x, y, ev.shift_key());
         }
     };
@@ -251,15 +298,22 @@ fn Board(
             return;
         }
         let finger = ev.pointer_type() == "touch";
-        let Some((x, y)) = at(ev.client_x(), ev.client_y()) else { return };
+        let Some((x, y)) = at(ev.client_x(), ev.client_y()) else {
+            return;
+        };
         begun.set_value(Some((x, y)));
-        let Some(layout) = layout.get_untracked() else { return };
+        let Some(layout) = layout.get_untracked() else {
+            return;
+        };
         let focus = heats.with_untracked(|h| hands.press(&layout, h.as_deref(), x, y, finger));
         if let (Some(matrix), Some(div)) = (focus, wrapper.get_untracked()) {
             if !finger {
                 let _ = div.set_pointer_capture(ev.pointer_id());
             }
-            let place = div.query_selector(&format!("[data-matrix='{matrix:?}']")).ok().flatten();
+            let place = div
+                .query_selector(&format!("[data-matrix='{matrix:?}']"))
+                .ok()
+                .flatten();
             if let Some(place) = place.and_then(|p| p.dyn_into::<web_sys::HtmlElement>().ok()) {
                 let options = web_sys::FocusOptions::new();
                 options.set_prevent_scroll(true);
@@ -270,7 +324,9 @@ fn Board(
     };
     let released = move |ev: web_sys::PointerEvent| {
         let finger = ev.pointer_type() == "touch";
-        if let (true, Some((x0, y0)), Some((x, y))) = (finger, begun.get_value(), at(ev.client_x(), ev.client_y())) {
+        if let (true, Some((x0, y0)), Some((x, y))) =
+            (finger, begun.get_value(), at(ev.client_x(), ev.client_y()))
+        {
             if (x - x0).abs() > 48.0 && (x - x0).abs() > 1.5 * (y - y0).abs() {
                 begun.set_value(None);
                 hands.cancel();
@@ -282,7 +338,8 @@ fn Board(
         hands.release(finger);
     };
     let double = move |ev: web_sys::MouseEvent| {
-        if let (Some((x, y)), Some(layout)) = (at(ev.client_x(), ev.client_y()), layout.get_untracked())
+        if let (Some((x, y)), Some(layout)) =
+            (at(ev.client_x(), ev.client_y()), layout.get_untracked())
             && let Some((m, r, c)) = layout.hit(x, y)
             && m.tensor().is_some()
         {
@@ -290,10 +347,21 @@ fn Board(
         }
     };
     let places = move || {
-        let matrices: Vec<Matrix> = layout.with(|l| l.as_ref().map_or_else(Vec::new, |l| l.places.iter().map(|(m, _)| *m).collect()));
-        matrices.into_iter().map(|m| view! { <Place matrix=m layout heats hands/> }).collect_view()
+        let matrices: Vec<Matrix> = layout.with(|l| {
+            l.as_ref()
+                .map_or_else(Vec::new, |l| l.places.iter().map(|(m, _)| *m).collect())
+        });
+        matrices
+            .into_iter()
+            .map(|m| view! { <Place matrix=m layout heats hands/> })
+            .collect_view()
     };
-    let matrices = Memo::new(move |_| layout.with(|l| l.as_ref().map(|l| l.places.iter().map(|(m, _)| *m).collect::<Vec<_>>())));
+    let matrices = Memo::new(move |_| {
+        layout.with(|l| {
+            l.as_ref()
+                .map(|l| l.places.iter().map(|(m, _)| *m).collect::<Vec<_>>())
+        })
+    });
     let scene = Signal::derive(move || picture.get().map_or_else(Arc::default, |p| p.0));
     let _ = ctx;
     view! {
@@ -323,7 +391,11 @@ fn Place(
     hands: Hands,
 ) -> impl IntoView {
     let ctx = Ctx::get();
-    let rect = move || layout.with(|l| l.as_ref().and_then(|l| l.place(matrix)).map(|p| p.rect)).unwrap_or_default();
+    let rect = move || {
+        layout
+            .with(|l| l.as_ref().and_then(|l| l.place(matrix)).map(|p| p.rect))
+            .unwrap_or_default()
+    };
     let name = move || {
         let (rows, cols) = ctx.session(|s| board::size(s, matrix));
         let symbol = matrix.tensor().map_or(matrix.symbol(), |t| t.symbol());
@@ -333,7 +405,15 @@ fn Place(
             (false, Matrix::M) => t("stage-how-mask"),
             (false, _) => t("stage-how-look"),
         };
-        tf("stage-matrix", &[("symbol", &symbol), ("rows", &rows), ("cols", &cols), ("how", &how)])
+        tf(
+            "stage-matrix",
+            &[
+                ("symbol", &symbol),
+                ("rows", &rows),
+                ("cols", &cols),
+                ("how", &how),
+            ],
+        )
     };
     let key = move |ev: web_sys::KeyboardEvent| {
         if ev.alt_key() || hands.editor.with_untracked(Option::is_some) {
@@ -391,7 +471,9 @@ fn copy(ctx: Ctx, heats: Signal<Option<Same<Heats>>>, matrix: Matrix) {
     let text = ctx.desk.with_untracked(|d| {
         let (rows, cols) = board::size(d.session(), matrix);
         heats.with_untracked(|h| {
-            super::edit::to_tsv(rows, cols, |r, c| board::cell(h.as_deref(), d.session(), matrix, r, c).map_or(0.0, |(v, _)| v))
+            super::edit::to_tsv(rows, cols, |r, c| {
+                board::cell(h.as_deref(), d.session(), matrix, r, c).map_or(0.0, |(v, _)| v)
+            })
         })
     });
     if let Some(window) = web_sys::window() {
@@ -410,14 +492,20 @@ fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView {
             && let Some(field) = input.get()
         {
             let _ = field.focus();
-            if hands.editor.with_untracked(|e| e.as_ref().is_some_and(|e| e.text.chars().count() > 1)) {
+            if hands
+                .editor
+                .with_untracked(|e| e.as_ref().is_some_and(|e| e.text.chars().count() > 1))
+            {
                 field.select();
             }
         }
     });
     let back = move |spot: Spot| {
         hands.editor.set(None);
-        if let Some(place) = document().query_selector(&format!("[data-matrix='{:?}']", spot.0)).ok().flatten()
+        if let Some(place) = document()
+            .query_selector(&format!("[data-matrix='{:?}']", spot.0))
+            .ok()
+            .flatten()
             && let Ok(place) = place.dyn_into::<web_sys::HtmlElement>()
         {
             let _ = place.focus();
@@ -429,10 +517,31 @@ fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView {
         let cell = place.cell(spot.1, spot.2);
         let w = cell.w.max(64.0);
         let h = cell.h.max(26.0);
-        let (x, y) = (cell.x + cell.w / 2.0 - w / 2.0, cell.y + cell.h / 2.0 - h / 2.0);
-        let error = move || hands.editor.with(|e| e.as_ref().and_then(|e| e.error.clone()));
-        let text = hands.editor.with_untracked(|e| e.as_ref().map(|e| e.text.clone())).unwrap_or_default();
-        let label = tf("stage-editing", &[("cell", &super::edit::cell_name(&Ctx::get().desk.with_untracked(|d| d.session().clone()), spot.0, spot.1, spot.2))]);
+        let (x, y) = (
+            cell.x + cell.w / 2.0 - w / 2.0,
+            cell.y + cell.h / 2.0 - h / 2.0,
+        );
+        let error = move || {
+            hands
+                .editor
+                .with(|e| e.as_ref().and_then(|e| e.error.clone()))
+        };
+        let text = hands
+            .editor
+            .with_untracked(|e| e.as_ref().map(|e| e.text.clone()))
+            .unwrap_or_default();
+        let label = tf(
+            "stage-editing",
+            &[(
+                "cell",
+                &super::edit::cell_name(
+                    &Ctx::get().desk.with_untracked(|d| d.session().clone()),
+                    spot.0,
+                    spot.1,
+                    spot.2,
+                ),
+            )],
+        );
         Some(view! {
             <div class="cell-editor" style:left=format!("{x}px") style:top=format!("{y}px")>
                 <input
@@ -482,12 +591,15 @@ fn StageLine(hands: Hands, heats: Signal<Option<Same<Heats>>>) -> impl IntoView 
     let ctx = Ctx::get();
     let spot = Memo::new(move |_| hands.pointed.get().or_else(|| hands.shown_cursor()));
     let words = move || match spot.get() {
-        Some((m, r, c)) => heats.with(|h| ctx.session(|s| board::describe(h.as_deref(), s, m, r, c))),
+        Some((m, r, c)) => {
+            heats.with(|h| ctx.session(|s| board::describe(h.as_deref(), s, m, r, c)))
+        }
         None => t("stage-hint").to_owned(),
     };
     let can_edit = move || {
         let (m, _, _) = hands.cursor.get();
-        hands.focused.get().is_some() && ctx.session(|s| m.tensor().is_some_and(|t| s.size_of(t).is_some()))
+        hands.focused.get().is_some()
+            && ctx.session(|s| m.tensor().is_some_and(|t| s.size_of(t).is_some()))
     };
     view! {
         <p class="stage-line" data-name="stage-line">
@@ -512,13 +624,20 @@ fn StageLine(hands: Hands, heats: Signal<Option<Same<Heats>>>) -> impl IntoView 
 fn StageProblems() -> impl IntoView {
     let ctx = Ctx::get();
     const FIELDS: [&str; 10] = ["Q", "K", "V", "X", "W_Q", "W_K", "W_V", "S", "A", "O"];
-    let mine = move || FIELDS.into_iter().find_map(|f| ctx.problem(f).map(|words| (f, words)));
-    let failed = move || ctx.view.with(|v| match v {
-        crate::ctx::Computed::Failed(_, why) => Some(why.clone()),
-        _ => None,
-    });
+    let mine = move || {
+        FIELDS
+            .into_iter()
+            .find_map(|f| ctx.problem(f).map(|words| (f, words)))
+    };
+    let failed = move || {
+        ctx.view.with(|v| match v {
+            crate::ctx::Computed::Failed(_, why) => Some(why.clone()),
+            _ => None,
+        })
+    };
     let can_take = move || {
-        mine().is_some_and(|(f, _)| matches!(f, "Q" | "K" | "V")) && ctx.session(|s| matches!(s.data, Data::Tokens { .. }))
+        mine().is_some_and(|(f, _)| matches!(f, "Q" | "K" | "V"))
+            && ctx.session(|s| matches!(s.data, Data::Tokens { .. }))
     };
     view! {
         <div class="stage-problems">
