@@ -50,7 +50,10 @@ pub fn App() -> impl IntoView {
         hover: RwSignal::new(None),
         palette: RwSignal::new(Arc::new(read_palette())),
         options: RwSignal::new(ViewOptions::default()),
-        engine: RwSignal::new(EngineState { words: t("engine-starting").into(), ..EngineState::default() }),
+        engine: RwSignal::new(EngineState {
+            words: t("engine-starting").into(),
+            ..EngineState::default()
+        }),
         sheet: RwSignal::default(),
         live: RwSignal::new(String::new()),
         invited: RwSignal::new(false),
@@ -60,7 +63,10 @@ pub fn App() -> impl IntoView {
     let ratio = Ratio(RwSignal::new(window().device_pixel_ratio()));
     provide_context(size);
     provide_context(ratio);
-    provide_context(CanvasFonts(Arc::new(Fonts { ui: property("--ui"), prose: property("--prose") })));
+    provide_context(CanvasFonts(Arc::new(Fonts {
+        ui: property("--ui"),
+        prose: property("--prose"),
+    })));
     watch_window(size, ratio);
     watch_theme(ctx);
     watch_keys(ctx);
@@ -81,13 +87,29 @@ pub fn App() -> impl IntoView {
     let client = StoredValue::new_local(None::<Client>);
     let on_event = move |event: Event| answer(ctx, asked, event);
     client.set_value(Some(Client::start(&base_uri(), Rc::new(on_event))));
-    let send = move |job: Job| client.with_value(|c| if let Some(c) = c { c.send(job) });
+    let send = move |job: Job| {
+        client.with_value(|c| {
+            if let Some(c) = c {
+                c.send(job)
+            }
+        })
+    };
     ask(ctx, asked, begun, send);
-    let stop = Callback::new(move |()| client.with_value(|c| if let Some(c) = c { c.cancel() }));
+    let stop = Callback::new(move |()| {
+        client.with_value(|c| {
+            if let Some(c) = c {
+                c.cancel()
+            }
+        })
+    });
     provide_context(Stop(stop));
     let retry = Callback::new(move |()| {
         ctx.engine.update(|e| e.failed = None);
-        client.with_value(|c| if let Some(c) = c { c.retry() });
+        client.with_value(|c| {
+            if let Some(c) = c {
+                c.retry()
+            }
+        });
     });
     Effect::new(move || {
         if ctx.session(|s| s.scale != Scale::InverseSqrt) {
@@ -109,7 +131,12 @@ pub fn App() -> impl IntoView {
 }
 
 /// Asks the engine whenever the session or the look changes.
-fn ask(ctx: Ctx, asked: StoredValue<Asked>, begun: Memo<bool>, send: impl Fn(Job) + Copy + 'static) {
+fn ask(
+    ctx: Ctx,
+    asked: StoredValue<Asked>,
+    begun: Memo<bool>,
+    send: impl Fn(Job) + Copy + 'static,
+) {
     let next = move |view: bool, look: &Look| {
         asked.try_update_value(|a| {
             a.revision += 1;
@@ -128,12 +155,17 @@ fn ask(ctx: Ctx, asked: StoredValue<Asked>, begun: Memo<bool>, send: impl Fn(Job
         if before.flatten().is_some_and(|b| b.asks_the_same(&session)) {
             return Some(session);
         }
-        let hover = ctx.hover.get_untracked().filter(|(q, k)| *q < session.shape.n_q && *k < session.shape.n_k);
+        let hover = ctx
+            .hover
+            .get_untracked()
+            .filter(|(q, k)| *q < session.shape.n_q && *k < session.shape.n_k);
         if let Some(revision) = next(true, &session.look(hover)) {
             send(session.job(revision, hover));
             set_timeout(
                 move || {
-                    let owed = asked.try_with_value(|a| a.view == revision.0 && a.answered < a.view).unwrap_or(false);
+                    let owed = asked
+                        .try_with_value(|a| a.view == revision.0 && a.answered < a.view)
+                        .unwrap_or(false);
                     if owed {
                         ctx.view.update(|view| {
                             if let Computed::Ready(last) = view {
@@ -149,9 +181,8 @@ fn ask(ctx: Ctx, asked: StoredValue<Asked>, begun: Memo<bool>, send: impl Fn(Job
     });
     Effect::new(move || {
         let hover = ctx.hover.get();
-        let look = ctx.session(|s| {
-            s.look(hover.filter(|(q, k)| *q < s.shape.n_q && *k < s.shape.n_k))
-        });
+        let look =
+            ctx.session(|s| s.look(hover.filter(|(q, k)| *q < s.shape.n_q && *k < s.shape.n_k)));
         if !begun.get() || asked.with_value(|a| a.view == 0 || a.look.as_ref() == Some(&look)) {
             return;
         }
@@ -170,7 +201,10 @@ fn answer(ctx: Ctx, asked: StoredValue<Asked>, event: Event) {
         }),
         Event::Reply(Reply::Trace(trace)) => {
             asked.update_value(|a| a.answered = a.answered.max(trace.revision.0));
-            let looked = Looked { row: trace.row.clone(), cell: trace.cell.clone() };
+            let looked = Looked {
+                row: trace.row.clone(),
+                cell: trace.cell.clone(),
+            };
             batch(|| {
                 ctx.looked.set(Some(Arc::new(looked)));
                 ctx.view.set(Computed::Ready(Arc::new(*trace)));
@@ -180,8 +214,12 @@ fn answer(ctx: Ctx, asked: StoredValue<Asked>, event: Event) {
                 ctx.clear("view");
             });
         }
-        Event::Reply(Reply::Look { row, cell, .. }) => ctx.looked.set(Some(Arc::new(Looked { row, cell }))),
-        Event::Reply(Reply::Progress { done, total, .. }) => ctx.engine.update(|e| e.progress = Some((done, total))),
+        Event::Reply(Reply::Look { row, cell, .. }) => {
+            ctx.looked.set(Some(Arc::new(Looked { row, cell })))
+        }
+        Event::Reply(Reply::Progress { done, total, .. }) => {
+            ctx.engine.update(|e| e.progress = Some((done, total)))
+        }
         Event::Reply(Reply::Refused(refusal)) => {
             asked.update_value(|a| a.answered = a.answered.max(refusal.revision.0));
             fail(ctx, refusal.message);
@@ -192,7 +230,10 @@ fn answer(ctx: Ctx, asked: StoredValue<Asked>, event: Event) {
         }
         // The page asks for none of these.
         Event::Reply(Reply::Ready(_) | Reply::Kernel(_) | Reply::Stages(_)) => {}
-        Event::Failed { message, will_retry } => {
+        Event::Failed {
+            message,
+            will_retry,
+        } => {
             ctx.engine.update(|e| {
                 e.progress = None;
                 if will_retry {
@@ -203,13 +244,16 @@ fn answer(ctx: Ctx, asked: StoredValue<Asked>, event: Event) {
             });
             ctx.say(message);
         }
-        Event::Restarted => ctx.engine.update(|e| e.note = Some(t("engine-restarted").to_owned())),
+        Event::Restarted => ctx
+            .engine
+            .update(|e| e.note = Some(t("engine-restarted").to_owned())),
         Event::EngineNote(words) => ctx.engine.update(|e| e.note = Some(words)),
     }
 }
 
 fn fail(ctx: Ctx, why: String) {
-    ctx.view.update(|view| *view = Computed::Failed(view.last().cloned(), why));
+    ctx.view
+        .update(|view| *view = Computed::Failed(view.last().cloned(), why));
 }
 
 fn engine_words(ready: &Ready) -> String {
@@ -229,13 +273,23 @@ fn window_size() -> (f64, f64) {
 }
 
 fn property(name: &str) -> String {
-    let style = document().document_element().and_then(|root| window().get_computed_style(&root).ok().flatten());
-    style.and_then(|s| s.get_property_value(name).ok()).unwrap_or_default().trim().to_owned()
+    let style = document()
+        .document_element()
+        .and_then(|root| window().get_computed_style(&root).ok().flatten());
+    style
+        .and_then(|s| s.get_property_value(name).ok())
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
 }
 
 /// The theme's colours as the browser resolves them: system colours too, in forced-colours mode.
 fn read_palette() -> Palette {
-    let Some(probe) = document().create_element("span").ok().and_then(|e| e.dyn_into::<web_sys::HtmlElement>().ok()) else {
+    let Some(probe) = document()
+        .create_element("span")
+        .ok()
+        .and_then(|e| e.dyn_into::<web_sys::HtmlElement>().ok())
+    else {
         return Palette::read(property);
     };
     let _ = probe.style().set_property("forced-color-adjust", "none");
@@ -269,8 +323,11 @@ fn watch_window(Window(size): Window, Ratio(ratio): Ratio) {
 
 fn watch_theme(ctx: Ctx) {
     for query in ["(prefers-color-scheme: dark)", "(forced-colors: active)"] {
-        let Some(list) = window().match_media(query).ok().flatten() else { continue };
-        let changed = Closure::<dyn FnMut()>::new(move || ctx.palette.set(Arc::new(read_palette())));
+        let Some(list) = window().match_media(query).ok().flatten() else {
+            continue;
+        };
+        let changed =
+            Closure::<dyn FnMut()>::new(move || ctx.palette.set(Arc::new(read_palette())));
         let _ = list.add_event_listener_with_callback("change", changed.as_ref().unchecked_ref());
         // The page listens as long as it lives.
         changed.forget();
@@ -283,7 +340,9 @@ fn watch_keys(ctx: Ctx) {
         let typing = ev
             .target()
             .and_then(|e| e.dyn_into::<web_sys::HtmlInputElement>().ok())
-            .is_some_and(|input| matches!(input.type_().as_str(), "text" | "search" | "number" | ""));
+            .is_some_and(|input| {
+                matches!(input.type_().as_str(), "text" | "search" | "number" | "")
+            });
         let jump = ev.ctrl_key() || ev.meta_key();
         match (ev.key().as_str(), jump, ev.shift_key()) {
             ("z", true, false) if !typing => {
@@ -300,7 +359,11 @@ fn watch_keys(ctx: Ctx) {
                 ctx.say(t("redone"));
                 ev.prevent_default();
             }
-            ("Escape", false, _) if !typing && ctx.sheet.get_untracked() == crate::ctx::Sheet::Closed && !ev.default_prevented() => {
+            ("Escape", false, _)
+                if !typing
+                    && ctx.sheet.get_untracked() == crate::ctx::Sheet::Closed
+                    && !ev.default_prevented() =>
+            {
                 if ctx.desk.with_untracked(|d| d.session().pin.is_some()) {
                     ctx.act(Action::Pin(None));
                     ctx.say(t("unpinned"));

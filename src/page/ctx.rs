@@ -132,7 +132,9 @@ impl Ctx {
 
     /// Q, K and V of the shown head as the engine projected them, where they are projected.
     pub fn take_as_typed(&self) -> Option<Action> {
-        let projected = self.desk.with_untracked(|desk| matches!(desk.session().data, Data::Tokens { .. }));
+        let projected = self
+            .desk
+            .with_untracked(|desk| matches!(desk.session().data, Data::Tokens { .. }));
         self.view.with_untracked(|view| match view {
             Computed::Ready(trace) if projected => Some(Action::TakeAsTyped {
                 q: Arc::new(trace.q.clone()),
@@ -172,7 +174,8 @@ impl Ctx {
 
     /// The same, without following it.
     pub fn problem_untracked(&self, field: &str) -> Option<String> {
-        self.desk.with_untracked(|desk| desk.problem(field).map(|p| p.error.message.clone()))
+        self.desk
+            .with_untracked(|desk| desk.problem(field).map(|p| p.error.message.clone()))
     }
 
     /// Says something to screen readers.

@@ -249,14 +249,35 @@ impl Session {
     /// Whether the engine would compute the same picture: equal in all but where the reader looks.
     pub fn asks_the_same(&self, other: &Session) -> bool {
         let same_data = match (&self.data, &other.data) {
-            (Data::Given { q, k, v }, Data::Given { q: q2, k: k2, v: v2 }) => {
-                Arc::ptr_eq(q, q2) && Arc::ptr_eq(k, k2) && Arc::ptr_eq(v, v2)
-            }
             (
-                Data::Tokens { d_model, x, w_q, w_k, w_v },
-                Data::Tokens { d_model: d2, x: x2, w_q: wq2, w_k: wk2, w_v: wv2 },
+                Data::Given { q, k, v },
+                Data::Given {
+                    q: q2,
+                    k: k2,
+                    v: v2,
+                },
+            ) => Arc::ptr_eq(q, q2) && Arc::ptr_eq(k, k2) && Arc::ptr_eq(v, v2),
+            (
+                Data::Tokens {
+                    d_model,
+                    x,
+                    w_q,
+                    w_k,
+                    w_v,
+                },
+                Data::Tokens {
+                    d_model: d2,
+                    x: x2,
+                    w_q: wq2,
+                    w_k: wk2,
+                    w_v: wv2,
+                },
             ) => {
-                d_model == d2 && Arc::ptr_eq(x, x2) && Arc::ptr_eq(w_q, wq2) && Arc::ptr_eq(w_k, wk2) && Arc::ptr_eq(w_v, wv2)
+                d_model == d2
+                    && Arc::ptr_eq(x, x2)
+                    && Arc::ptr_eq(w_q, wq2)
+                    && Arc::ptr_eq(w_k, wk2)
+                    && Arc::ptr_eq(w_v, wv2)
             }
             _ => false,
         };

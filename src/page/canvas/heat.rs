@@ -169,7 +169,11 @@ impl Scale {
     /// A scale for signed numbers that shows most of them well: its end is a round number, the largest size or three
     /// times the size that four fifths stay below, whichever is less. What is beyond is clipped, and counted.
     pub fn signed_for<'a>(values: impl IntoIterator<Item = &'a f64>) -> Scale {
-        let mut sizes: Vec<f64> = values.into_iter().map(|x| x.abs()).filter(|x| x.is_finite()).collect();
+        let mut sizes: Vec<f64> = values
+            .into_iter()
+            .map(|x| x.abs())
+            .filter(|x| x.is_finite())
+            .collect();
         let largest = sizes.iter().copied().fold(0.0_f64, f64::max);
         let usual = if sizes.is_empty() {
             0.0
@@ -177,7 +181,13 @@ impl Scale {
             let at = (sizes.len() * 4 / 5).min(sizes.len() - 1);
             *sizes.select_nth_unstable_by(at, f64::total_cmp).1
         };
-        Scale::Signed { max: round_up(if usual > 0.0 { largest.min(3.0 * usual) } else { largest }) }
+        Scale::Signed {
+            max: round_up(if usual > 0.0 {
+                largest.min(3.0 * usual)
+            } else {
+                largest
+            }),
+        }
     }
 }
 

@@ -115,8 +115,17 @@ impl Brush<'_> {
             Mark::Runs { x, y, runs } => {
                 let mut at = *x;
                 for run in runs {
-                    self.text((at, y + run.drop), &run.text, run.font, self.palette.ink(run.ink), Anchor::Start, false);
-                    at += c.measure_text(&run.text).map_or_else(|_| run.font.width(&run.text), |m| m.width() / self.ratio);
+                    self.text(
+                        (at, y + run.drop),
+                        &run.text,
+                        run.font,
+                        self.palette.ink(run.ink),
+                        Anchor::Start,
+                        false,
+                    );
+                    at += c
+                        .measure_text(&run.text)
+                        .map_or_else(|_| run.font.width(&run.text), |m| m.width() / self.ratio);
                 }
             }
             Mark::Heat(heat) => self.heat(heat),

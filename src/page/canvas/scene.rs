@@ -215,7 +215,12 @@ pub struct Run {
 impl Run {
     /// A text on the line.
     pub fn new(text: impl Into<String>, font: Type, ink: Ink) -> Run {
-        Run { text: text.into(), font, ink, drop: 0.0 }
+        Run {
+            text: text.into(),
+            font,
+            ink,
+            drop: 0.0,
+        }
     }
 }
 
@@ -366,7 +371,10 @@ impl Scene {
                 Mark::Runs { x, y, runs } => {
                     let w = runs.iter().map(|r| r.font.width(&r.text)).sum();
                     let h = runs.iter().map(|r| r.font.size).fold(0.0, f64::max);
-                    Some((Rect::new(*x, y - h / 2.0, w, h), runs.first().map_or("", |r| r.text.as_str())))
+                    Some((
+                        Rect::new(*x, y - h / 2.0, w, h),
+                        runs.first().map_or("", |r| r.text.as_str()),
+                    ))
                 }
                 Mark::Text {
                     x,

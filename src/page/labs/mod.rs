@@ -11,4 +11,7 @@ pub struct Lab {
 }
 
 /// Every lab, in the order of the navigation.
-pub static ALL: &[Lab] = &[Lab { id: "bench", name: "lab-bench" }];
+pub static ALL: &[Lab] = &[Lab {
+    id: "bench",
+    name: "lab-bench",
+}];

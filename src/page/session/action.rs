@@ -2,7 +2,9 @@
 
 use super::{CellRef, Data, Session, Size, Tensor, presets};
 use crate::source::{ExampleLayer, Source, SourceKind};
-use attention::{AttentionSpec, BitMatrix, Hidden, KeyIdx, MaskUse, PositionUse, QueryIdx, Scale, Shape, SpecError,
+use attention::{
+    AttentionSpec, BitMatrix, Hidden, KeyIdx, MaskUse, PositionUse, QueryIdx, Scale, Shape,
+    SpecError,
 };
 use std::{fmt, sync::Arc};
 
@@ -201,7 +203,10 @@ impl Session {
                 let spec = AttentionSpec::new(self.config())?;
                 let s = self.shape;
                 let bits = BitMatrix::from_fn(s.n_q, s.n_k, |q, k| spec.visible(q, k));
-                next.drawn = s.queries().any(|q| bits.count(q, 0..s.n_k) < s.n_k).then_some(bits);
+                next.drawn = s
+                    .queries()
+                    .any(|q| bits.count(q, 0..s.n_k) < s.n_k)
+                    .then_some(bits);
                 next.masks.clear();
             }
             Action::SetHidden(hidden) => next.hidden = *hidden,
