@@ -5,7 +5,7 @@ use super::{
     heat::{Heat, Look, Print},
     palette::Palette,
     pixels,
-    scene::{Anchor, Ink, Mark, Rect, Scene, Type},
+    scene::{Anchor, Ink, Mark, Rect, Run, Scene, Type},
 };
 use crate::format;
 use wasm_bindgen::Clamped;
@@ -112,22 +112,7 @@ impl Brush<'_> {
             } => {
                 self.text((*x, *y), text, *font, self.palette.ink(*ink), *anchor, *up);
             }
-            Mark::Runs { x, y, runs } => {
-                let mut at = *x;
-                for run in runs {
-                    self.text(
-                        (at, y + run.drop),
-                        &run.text,
-                        run.font,
-                        self.palette.ink(run.ink),
-                        Anchor::Start,
-                        false,
-                    );
-                    at += c
-                        .measure_text(&run.text)
-                        .map_or_else(|_| run.font.width(&run.text), |m| m.width() / self.ratio);
-                }
-            }
+            Mark::Runs { x, y, runs, anchor } => self.runs((*x, *y), runs, *anchor),
             Mark::Heat(heat) => self.heat(heat),
         }
     }
@@ -238,6 +223,35 @@ impl Brush<'_> {
             let _ = c.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0);
         } else {
             let _ = c.fill_text(text, px, py);
+        }
+    }
+
+    fn runs(&self, (x, y): (f64, f64), runs: &[Run], anchor: Anchor) {
+        let widths: Vec<f64> = runs
+            .iter()
+            .map(|run| {
+                self.context.set_font(&self.font(run.font));
+                let measured = self.context.measure_text(&run.text);
+                measured.map_or_else(|_| run.font.width(&run.text), |m| m.width() / self.ratio)
+            })
+            .collect();
+        let whole: f64 = widths.iter().sum();
+        let mut at = match anchor {
+            Anchor::Start => x,
+            Anchor::Middle => x - whole / 2.0,
+            Anchor::End => x - whole,
+        };
+        for (run, width) in runs.iter().zip(widths) {
+            let ink = self.palette.ink(run.ink);
+            self.text(
+                (at, y + run.drop),
+                &run.text,
+                run.font,
+                ink,
+                Anchor::Start,
+                false,
+            );
+            at += width;
         }
     }
 

@@ -194,6 +194,8 @@ pub enum Mark {
         y: f64,
         /// The texts.
         runs: Vec<Run>,
+        /// Which end of the whole line is at x.
+        anchor: Anchor,
     },
     /// A matrix of cells.
     Heat(Box<Heat>),
@@ -360,7 +362,12 @@ impl Scene {
 
     /// Several texts in a line.
     pub fn runs(&mut self, x: f64, y: f64, runs: Vec<Run>) {
-        self.marks.push(Mark::Runs { x, y, runs });
+        self.runs_at(x, y, runs, Anchor::Start);
+    }
+
+    /// Several texts in a line that begins, is centred or ends at x.
+    pub fn runs_at(&mut self, x: f64, y: f64, runs: Vec<Run>, anchor: Anchor) {
+        self.marks.push(Mark::Runs { x, y, runs, anchor });
     }
 
     /// Where each text stands, estimated: for tests that texts do not run into each other.
@@ -368,11 +375,16 @@ impl Scene {
         self.marks
             .iter()
             .filter_map(|mark| match mark {
-                Mark::Runs { x, y, runs } => {
-                    let w = runs.iter().map(|r| r.font.width(&r.text)).sum();
+                Mark::Runs { x, y, runs, anchor } => {
+                    let w: f64 = runs.iter().map(|r| r.font.width(&r.text)).sum();
+                    let back = match anchor {
+                        Anchor::Start => 0.0,
+                        Anchor::Middle => w / 2.0,
+                        Anchor::End => w,
+                    };
                     let h = runs.iter().map(|r| r.font.size).fold(0.0, f64::max);
                     Some((
-                        Rect::new(*x, y - h / 2.0, w, h),
+                        Rect::new(*x - back, y - h / 2.0, w, h),
                         runs.first().map_or("", |r| r.text.as_str()),
                     ))
                 }

@@ -1,6 +1,6 @@
 //! The line above the picture: one gesture to make, or what a reader should know of the row that they look at.
 
-use super::names;
+use super::{Fold, Window, names};
 use crate::{
     ctx::Ctx,
     format,
@@ -57,17 +57,19 @@ pub fn Invite() -> impl IntoView {
             )
         })
     });
+    let Window(window) = expect_context::<Window>();
+    let phone = Memo::new(move |_| Fold::of(window.get().0) == Fold::Phone);
     move || {
         let line = match words.get()? {
             Words::Try { row, keys } => view! {
                 <b>{t("invite-try")}</b>
                 " "
-                <mark>{t("invite-do")}</mark>
+                <mark>{t(if phone.get() { "invite-do-phone" } else { "invite-do" })}</mark>
                 " "
                 {t("invite-watch")}
                 " "
                 <mark>{row}</mark>
-                {tf("invite-reads", &[("keys", &keys)])}
+                {if phone.get() { t("invite-swipe").to_owned() } else { tf("invite-reads", &[("keys", &keys)]) }}
             }
             .into_any(),
             Words::Empty { row } => view! { <b>{tf("invite-empty", &[("row", &row)])}</b> " " {t("invite-empty-why")} }.into_any(),

@@ -291,7 +291,9 @@ impl Layout {
 
         // Numbers in the cells, where all of them fit.
         let word_rise = room.labels.1.clamp(22.0, 60.0) + 6.0;
-        let number_w = (cells / across).floor().min(38.0);
+        // With numbers the gaps are a little tighter: the cells need every pixel.
+        let tight = if compact { 0.0 } else { 20.0 };
+        let number_w = ((cells + tight) / across).floor().min(38.0);
         let number_h = ((room.height - TITLE - FOOT - 30.0 - 8.0) / (top + n_q))
             .floor()
             .min(34.0);
@@ -349,6 +351,11 @@ impl Layout {
             };
         }
         let above = (d_k * top_rows).max(n_k * value_rows).max(n_q * mask_rows);
+        let (gap_qs, gap_sa) = if numbers {
+            (gap_qs - 0.4 * tight, gap_sa - 0.6 * tight)
+        } else {
+            (gap_qs, gap_sa)
+        };
         let base = TITLE + above;
         let y = base + rise + 2.0 * BRACKET;
         let x_q = label + 6.0 + BRACKET;
@@ -386,12 +393,14 @@ impl Layout {
     /// next matrix peeking in at the right edge.
     pub fn stage(shape: Shape, room: &Room, stage: Matrix) -> Layout {
         let label = room.labels.0.clamp(22.0, 76.0);
-        let peek = 26.0;
+        let peek = 22.0;
         let x = label + 8.0 + BRACKET;
-        let cells = (room.width - x - BRACKET - 34.0 - peek).max(120.0);
+        let between = 30.0;
+        let cells = (room.width - x - 2.0 * BRACKET - between - peek).max(120.0);
         let (rows, cols) = stage.size(shape);
         let (n_rows, n_cols) = (rows as f64, cols as f64);
-        let whole = |p: f64| if p >= 1.0 { p.floor() } else { p };
+        // Phones have two or three device pixels to one of these: halves are sharp.
+        let whole = |p: f64| if p >= 1.0 { (2.0 * p).floor() / 2.0 } else { p };
         let numbers = cells / n_cols >= NUMBER.0 && (room.height / n_rows) >= NUMBER.1;
         let w = whole((cells / n_cols).min(if numbers { 44.0 } else { 28.0 }));
         let mut h = if numbers { 34.0 } else { w.clamp(15.0, 28.0) };
@@ -416,7 +425,7 @@ impl Layout {
             } else {
                 w.clamp(3.0, 8.0)
             };
-            let x = x + n_cols * w + BRACKET + 34.0 + BRACKET;
+            let x = x + n_cols * w + BRACKET + between + BRACKET;
             places.push((next, Place::new(x, y, width, h * n_rows / r as f64, (r, c))));
         }
         Layout {
@@ -454,8 +463,8 @@ impl Layout {
             (Matrix::Wk, (d_model, shape.d_k)),
             (Matrix::Wv, (d_model, shape.d_v)),
         ];
-        let label = 26.0;
-        let gap = 40.0;
+        let label = 22.0;
+        let gap = 24.0;
         let across: usize = sizes.iter().map(|(_, (_, c))| c).sum();
         let down = sizes.iter().map(|(_, (r, _))| *r).max().unwrap_or(1).max(1);
         let cells = (room.width - label - 3.0 * gap - 8.0 * BRACKET).max(120.0);

@@ -8,6 +8,7 @@ pub mod names;
 pub mod scene;
 pub mod stage;
 
+mod in_sight;
 mod invite;
 
 use crate::{
@@ -63,6 +64,7 @@ pub fn Bench() -> impl IntoView {
     let narrow = Signal::derive(move || fold.get() != Fold::Wide);
     let phone = Signal::derive(move || fold.get() == Fold::Phone);
     let stage = RwSignal::new(layout::Matrix::A);
+    in_sight::keep_row_in_sight(fold);
     view! {
         <main class="bench" id="bench" data-layout=move || fold.get().name()>
             <SheetPane which=Sheet::Inputs label=crate::text::t("sheet-inputs") class="inputs" narrow>

@@ -85,6 +85,7 @@ pub fn pipeline(layout: &Layout, trace: &Trace, heats: &Heats, show: &Show) -> S
         art.value_label();
     } else {
         art.stage_sums();
+        art.stage_arrow();
     }
     art.frames();
     art.scene
@@ -251,6 +252,38 @@ impl Art<'_> {
         );
         self.scene
             .text(x, y, words, Type::LABEL, Ink::Ink2, Anchor::Start);
+    }
+
+    /// On a phone the band leads to the matrix that peeks in.
+    fn stage_arrow(&mut self) {
+        let [(stage, here), (_, next)] = self.layout.places[..] else {
+            return;
+        };
+        let row = self.show.band.0;
+        if row >= here.rows {
+            return;
+        }
+        let y = here.row(row).y + (here.cell_h() - 1.0).max(0.0) / 2.0;
+        let (from, to) = (
+            here.rect.right() + BRACKET + 2.0,
+            next.rect.x - BRACKET - 2.0,
+        );
+        self.scene.arrow(&[(from, y), (to, y)], Ink::Ink, 1.5);
+        let words = match stage {
+            Matrix::Q => "· Kᵀ",
+            Matrix::S => "+ M",
+            Matrix::A => "× V",
+            _ => return,
+        };
+        let above = if row == 0 { y + 16.0 } else { y - 14.0 };
+        self.scene.text(
+            (from + to) / 2.0,
+            above,
+            words,
+            Type::LABEL,
+            Ink::Ink2,
+            Anchor::Middle,
+        );
     }
 
     fn arrows(&mut self) {

@@ -9,6 +9,7 @@ use super::{
     scene::{self, Heats, Show},
 };
 use crate::{
+    app::Stop,
     canvas::{picture::Picture, scene::Scene},
     ctx::Ctx,
     session::{Action, Data},
@@ -77,7 +78,7 @@ pub fn Pipeline(
     // The masks' cells change with the session, not with the pointer.
     let masks = Memo::new(move |_| ctx.session(|s| (s.shape, s.masks.clone(), s.drawn.clone())));
     let seen = Memo::new(move |_| {
-        masks.track();
+        masks.with(|_| ());
         Same::new(ctx.desk.with_untracked(|d| board::visibility(d.session())))
     });
     let still = Memo::new(move |_| {
@@ -196,7 +197,15 @@ pub fn Pipeline(
                 })
             />
         </div>
-        <StageLine hands heats=Signal::derive(move || heats.get())/>
+        <StageLine
+            hands
+            heats=Signal::derive(move || heats.get())
+            hint=Signal::derive(move || t(if fold.get() == Fold::Phone { "stage-hint-phone" } else { "stage-hint" }))
+        />
+        <div class="below">
+            <Running/>
+            <super::tables::Tables/>
+        </div>
         <StageProblems/>
     }
 }
@@ -249,7 +258,10 @@ fn TokensBoard(hands: Hands) -> impl IntoView {
         }))
     });
     view! {
-        <h2 class="tokens-title">{t("tokens-title")}</h2>
+        <h2 class="tokens-title">
+            {t("tokens-title")}
+            " Q = X W" <sub>"Q"</sub> ", K = X W" <sub>"K"</sub> ", V = X W" <sub>"V"</sub>
+        </h2>
         <div class="stage tokens" node_ref=outer data-name="tokens-stage">
             <Board
                 layout=Signal::derive(move || layout.get())
@@ -260,7 +272,7 @@ fn TokensBoard(hands: Hands) -> impl IntoView {
                 swipe=Callback::new(|_| ())
             />
         </div>
-        <StageLine hands heats=Signal::derive(|| None)/>
+        <StageLine hands heats=Signal::derive(|| None) hint=""/>
     }
 }
 
@@ -376,7 +388,7 @@ fn Board(
             on:dblclick=double
         >
             <Picture scene label/>
-            {move || { matrices.track(); untrack(places) }}
+            {move || { matrices.with(|_| ()); untrack(places) }}
             <CellEditor layout hands/>
         </div>
     }
@@ -587,14 +599,20 @@ fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView {
 
 /// The line under a board: the cell under the hand, in words; and how to change it.
 #[component]
-fn StageLine(hands: Hands, heats: Signal<Option<Same<Heats>>>) -> impl IntoView {
+fn StageLine(
+    hands: Hands,
+    heats: Signal<Option<Same<Heats>>>,
+    /// What stands there while no cell is under the hand.
+    #[prop(into)]
+    hint: Signal<&'static str>,
+) -> impl IntoView {
     let ctx = Ctx::get();
     let spot = Memo::new(move |_| hands.pointed.get().or_else(|| hands.shown_cursor()));
     let words = move || match spot.get() {
         Some((m, r, c)) => {
             heats.with(|h| ctx.session(|s| board::describe(h.as_deref(), s, m, r, c)))
         }
-        None => t("stage-hint").to_owned(),
+        None => hint.get().to_owned(),
     };
     let can_edit = move || {
         let (m, _, _) = hands.cursor.get();
@@ -616,6 +634,47 @@ fn StageLine(hands: Hands, heats: Signal<Option<Same<Heats>>>) -> impl IntoView 
                 {t("stage-change")}
             </button>
         </p>
+    }
+}
+
+/// A job that takes long says how far it is and can be stopped; else how well the float32 kernel agrees.
+#[component]
+fn Running() -> impl IntoView {
+    let ctx = Ctx::get();
+    let stop = expect_context::<Stop>();
+    let progress = Memo::new(move |_| ctx.engine.with(|e| e.progress));
+    let check = Memo::new(move |_| ctx.view.with(|v| v.last().and_then(|t| t.fast.clone())));
+    move || match (progress.get(), check.get()) {
+        (Some((done, total)), _) => {
+            let share = 100 * done / total.max(1);
+            view! {
+                <p class="running" data-name="running">
+                    <progress max=total.to_string() value=done.to_string()></progress>
+                    " "
+                    {tf("running", &[("share", &share)])}
+                    " "
+                    <button type="button" data-name="stop" on:click=move |_| stop.0.run(())>{t("running-stop")}</button>
+                </p>
+            }
+            .into_any()
+        }
+        (None, Some(check)) => {
+            let words = if check.overflowed > 0 {
+                tf("fast-overflow", &[("n", &check.overflowed)])
+            } else {
+                tf(
+                    "fast-agrees",
+                    &[("error", &crate::format::short(check.max_error))],
+                )
+            };
+            view! {
+                <p class="running fast" title=t("fast-help") data-read="fast_error" data-value=format!("{:?}", check.max_error)>
+                    {words}
+                </p>
+            }
+            .into_any()
+        }
+        (None, None) => view! { <p class="running fast"></p> }.into_any(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Show;
 use crate::{
-    canvas::heat::{Heat, Look, Print, Scale},
+    canvas::heat::{Heat, Look, Print, Scale, round_up},
     labs::bench::layout::{Matrix, Place},
 };
 use attention::naive::CellState;
@@ -124,8 +124,13 @@ impl Heats {
             };
         let scale_s = Scale::signed_for(&trace.scores);
         let scale_m = Scale::signed_for(mask.iter().filter(|x| x.abs() < 1e3));
+        // Weights run to 1. In long rows of small weights that would be a blank panel: there the end is the next round
+        // number above the largest, and is printed.
+        let largest = trace.weights.iter().copied().fold(0.0, f64::max);
+        let long = trace.shape.n_k > 32 && largest > 0.0 && largest < 0.5;
+        let max = if long { round_up(largest) } else { 1.0 };
         let weight_scale = Scale::Weights {
-            max: 1.0,
+            max,
             root: show.root_weights,
         };
         Heats {

@@ -24,7 +24,7 @@ impl Art<'_> {
                 runs.push(loud("Q", Ink::QText));
                 runs.push(loud("Kᵀ", Ink::KText));
                 runs.push(Run::new(
-                    format!(" × {}", format::short(self.trace.scale)),
+                    format!(" × {}", trim(&format::short(self.trace.scale))),
                     Type::LABEL,
                     Ink::Ink,
                 ));
@@ -166,12 +166,13 @@ impl Art<'_> {
                     .text(at, y + 15.0, words, Type::LABEL, Ink::Ink2, anchor);
             }
         }
-        if let Scale::Weights { root, .. } = source.scale {
-            let half = if root { 0.5f64.sqrt() } else { 0.5 };
+        if let Scale::Weights { root, max } = source.scale {
+            let at = x + width * if root { 0.5f64.sqrt() } else { 0.5 };
+            let half = trim(&format::short(max / 2.0));
             self.scene.text(
-                x + half * width - if root { 4.0 } else { 0.0 },
+                at - if root { 4.0 } else { 0.0 },
                 y + 15.0,
-                "0.5",
+                half,
                 Type::LABEL,
                 Ink::Ink2,
                 Anchor::Middle,
