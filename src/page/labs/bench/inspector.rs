@@ -268,7 +268,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
         let across = if numbers.get() {
             width.get()
         } else {
-            (width.get() / 2.0).floor()
+            width.get() - Grid::beside(width.get())
         };
         shown.with(|s| match (s, grid.get()) {
             (Some(s), Some(g)) if g.n == s.n_k() => Arc::new(jacobian::gradient(s, &g, across)),
@@ -313,7 +313,11 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
     // A field with a typed gradient or with a problem does not hide.
     let field_open = move || field.get() || ctx.problem("d_out").is_some();
     view! {
-        <div class="derivatives" class:wide=move || numbers.get()>
+        <div
+            class="derivatives"
+            class:wide=move || numbers.get()
+            style:--jacobian=move || format!("{}px", Grid::beside(width.get()))
+        >
             <section class="jacobian">
                 <h3>
                     {t("jacobian")} <span class="quiet" class:below=move || !numbers.get()>
@@ -380,7 +384,7 @@ fn Output(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
     let picture = Memo::new(move |_| {
         shown.with(|s| match (s, plane.get()) {
             (Some(s), Some(plane)) if plane.width() == s.trace().shape.d_v => {
-                let height = if width.get() >= 320.0 { 190.0 } else { 118.0 };
+                let height = if width.get() >= 320.0 { 190.0 } else { 112.0 };
                 Arc::new(output::scene(s, &plane, width.get(), height))
             }
             _ => Arc::default(),

@@ -5,6 +5,7 @@ use crate::canvas::{
     heat::{Heat, Look, Print, Scale},
     scene::{Anchor, Ink, Mark, Rect, Scene, Type},
 };
+use crate::labs::bench::names::fit;
 use std::sync::Arc;
 
 /// No entry of a Jacobian of softmax is larger in size than α(1 − α) at α = ½, so colours keep their meaning from row
@@ -60,7 +61,16 @@ impl Grid {
         }
     }
 
-    /// The large view, at most `side` wide.
+    /// Where the gradient begins beside a small view without numbers.
+    pub fn beside(width: f64) -> f64 {
+        if width < 320.0 {
+            116.0
+        } else {
+            (width / 2.0).floor()
+        }
+    }
+
+    /// The large view, at most `side` wide, with names at its left and above.
     pub fn large(side: f64, n: usize) -> Grid {
         let names = 70.0;
         let cell = ((side - names - 8.0) / n as f64).max(0.1);
@@ -71,7 +81,7 @@ impl Grid {
         };
         Grid {
             x: names,
-            y: 4.0,
+            y: names - 4.0,
             w: cell,
             h: if cell >= 43.0 { cell.min(34.0) } else { cell },
             numbers: cell >= 43.0,
@@ -190,6 +200,48 @@ fn row_names(scene: &mut Scene, shown: &Shown, grid: &Grid, bold: usize) {
     }
 }
 
+fn col_names(scene: &mut Scene, shown: &Shown, grid: &Grid, bold: usize) {
+    let every = (15.0 / grid.w).ceil().max(1.0) as usize;
+    for key in (0..grid.n).filter(|k| k % every == 0 || *k == bold) {
+        if key != bold && every > 1 && key.abs_diff(bold) < every {
+            continue;
+        }
+        let name = shown.setting.names.key(key);
+        let x = (grid.x + (key as f64 + 0.5) * grid.w).clamp(8.0, scene.width - 8.0);
+        if let Name::Index(..) = name {
+            // Two letters wide, they stand upright where there is room for them.
+            if grid.w * every as f64 >= name.width(true) + 4.0 || key == bold {
+                let x = x.min(scene.width - name.width(true) / 2.0);
+                name.draw(
+                    scene,
+                    (x, grid.y - 14.0),
+                    Anchor::Middle,
+                    Ink::KText,
+                    key == bold,
+                    grid.x,
+                );
+            }
+            continue;
+        }
+        let font = if key == bold {
+            Type::STRONG
+        } else {
+            Type::LABEL
+        };
+        let text = fit(&name.to_string(), font, grid.y - 12.0);
+        let ink = if key == bold { Ink::Ink } else { Ink::Ink2 };
+        scene.marks.push(Mark::Text {
+            x,
+            y: grid.y - 8.0,
+            text,
+            font,
+            ink,
+            anchor: Anchor::Start,
+            up: true,
+        });
+    }
+}
+
 /// The large view, with the entry under the cursor framed.
 pub fn large(shown: &Shown, grid: &Grid, cursor: Option<(usize, usize)>) -> Scene {
     let (row, col) = cursor.unwrap_or((shown.key(), shown.key()));
@@ -198,6 +250,7 @@ pub fn large(shown: &Shown, grid: &Grid, cursor: Option<(usize, usize)>) -> Scen
     scene.marks.push(Mark::Heat(Box::new(heat(shown, grid))));
     shapes::brackets(&mut scene, all, Ink::A);
     row_names(&mut scene, shown, grid, row);
+    col_names(&mut scene, shown, grid, col);
     frame_row(&mut scene, grid, row);
     let side = grid.w.max(3.0);
     let cell = Rect::new(

@@ -103,7 +103,8 @@ impl Name {
         match self {
             Name::Token { text, .. } => self.font(bold).width(text),
             Name::Index(letter, index) => {
-                Type::VARIABLE.width(&letter.to_string()) + Type::LABEL.width(&index.to_string())
+                let (variable, small) = index_fonts(bold);
+                variable.width(&letter.to_string()) + small.width(&index.to_string())
             }
         }
     }
@@ -126,11 +127,7 @@ impl Name {
             }
             Name::Index(letter, index) => {
                 let (letter, index) = (letter.to_string(), index.to_string());
-                let variable = Type {
-                    bold,
-                    ..Type::VARIABLE
-                };
-                let small = if bold { Type::STRONG } else { Type::LABEL };
+                let (variable, small) = index_fonts(bold);
                 let (a, b) = (variable.width(&letter), small.width(&index));
                 let left = match anchor {
                     Anchor::Start => x,
@@ -159,4 +156,13 @@ impl Name {
             }
         }
     }
+}
+
+/// Letter and index of a variable.
+fn index_fonts(bold: bool) -> (Type, Type) {
+    let variable = Type {
+        bold,
+        ..Type::VARIABLE
+    };
+    (variable, if bold { Type::STRONG } else { Type::LABEL })
 }

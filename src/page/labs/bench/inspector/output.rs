@@ -6,6 +6,9 @@ use crate::canvas::scene::{Anchor, Ink, Mark, Rect, Scene, Type};
 /// Values that get a name.
 const MOST_NAMES: usize = 6;
 
+/// Values lighter than this have no line to the output.
+const LINE: f64 = 0.02;
+
 struct Point {
     x: f64,
     y: f64,
@@ -42,7 +45,7 @@ pub fn scene(shown: &Shown, plane: &Plane, width: f64, height: f64) -> Scene {
             Point {
                 x,
                 y,
-                r: 1.5 + 8.0 * weight.sqrt().min(1.0) * 0.75,
+                r: (1.3 + 13.0 * weight.powf(0.75)).min(9.0),
                 key,
                 weight: *weight,
             }
@@ -59,8 +62,8 @@ pub fn scene(shown: &Shown, plane: &Plane, width: f64, height: f64) -> Scene {
         scene.line(&[(8.0, oy), (width - 8.0, oy)], Ink::Rule, 1.0);
     }
     points.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.key.cmp(&b.key)));
-    for p in points.iter().rev().filter(|p| p.weight >= 0.02) {
-        let width = 0.75 + 3.0 * p.weight.min(1.0);
+    for p in points.iter().rev().filter(|p| p.weight >= LINE) {
+        let width = (0.5 + 7.0 * p.weight).min(4.0);
         scene.marks.push(Mark::Line {
             points: vec![(ox, oy), (p.x, p.y)],
             ink: Ink::A,
@@ -237,10 +240,11 @@ fn names(scene: &mut Scene, shown: &Shown, points: &[Point], (ox, oy): (f64, f64
             .filter(|r| inside(*r) && !taken.iter().any(|t| t.overlaps(*r)))
             .filter(|r| !big.iter().any(|b| *b != own && b.overlaps(*r)))
             .min_by_key(|r| {
-                small
+                let dots = small.iter().filter(|s| **s != own && s.overlaps(*r));
+                let lines = points
                     .iter()
-                    .filter(|s| **s != own && s.overlaps(*r))
-                    .count()
+                    .filter(|p| p.weight >= LINE && crosses((ox, oy), (p.x, p.y), *r));
+                2 * dots.count() + lines.count()
             });
         if let Some(r) = best {
             if small.iter().any(|s| *s != own && s.overlaps(r)) {
@@ -260,7 +264,16 @@ fn names(scene: &mut Scene, shown: &Shown, points: &[Point], (ox, oy): (f64, f64
                 here,
                 w + 1.0,
             );
-            taken.push(r);
+            // A letter with an index stands a little higher than a word.
+            taken.push(r.grown(1.0));
         }
     }
+}
+
+/// Whether a line comes near a rectangle.
+fn crosses(from: (f64, f64), to: (f64, f64), rect: Rect) -> bool {
+    (1..24).any(|i| {
+        let t = f64::from(i) / 24.0;
+        rect.contains(from.0 + (to.0 - from.0) * t, from.1 + (to.1 - from.1) * t)
+    })
 }

@@ -28,7 +28,7 @@ fn every_scene(shown: &Shown, what: &str) {
         let across = if grid.numbers {
             width
         } else {
-            (width / 2.0).floor()
+            width - Grid::beside(width)
         };
         check(
             &jacobian::gradient(shown, &grid, across),
@@ -47,7 +47,7 @@ fn every_scene(shown: &Shown, what: &str) {
             None,
         ) {
             check(
-                &output::scene(shown, &plane, width, 118.0),
+                &output::scene(shown, &plane, width, 112.0),
                 &format!("output of {what}"),
             );
             assert!(!plane_words(shown, Some(&plane)).contains("NaN"));

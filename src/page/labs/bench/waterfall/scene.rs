@@ -156,7 +156,7 @@ pub fn draw(shown: &Shown, width: f64) -> Drawn {
     let height = if narrow {
         strips + 112.0
     } else {
-        strips + 128.0
+        strips + 118.0
     };
     let plot = Rect::new(
         left,
