@@ -190,7 +190,7 @@ fn Pages(
                     <button
                         class="quiet"
                         data-name=format!("table-{id}-on")
-                        disabled=move || at() + PAGE >= count()
+                        disabled=move || { at() + PAGE >= count() }
                         on:click=move |_| go(at() + PAGE)
                     >
                         {t("table-on")}
