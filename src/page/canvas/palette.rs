@@ -100,8 +100,10 @@ impl Palette {
 
     /// Near-black where it can be read on a cell's colour, else black or white, whichever contrasts more.
     pub fn text_on(&self, cell: Rgb) -> Rgb {
-        let (dark, light) = (Rgb([0x14, 0x15, 0x18]), Rgb([255; 3]));
-        if cell.contrast(dark) >= cell.contrast(light) {
+        let (soft, dark, light) = (Rgb([0x14, 0x15, 0x18]), Rgb([0; 3]), Rgb([255; 3]));
+        if cell.contrast(soft) >= 4.5 {
+            soft
+        } else if cell.contrast(dark) >= cell.contrast(light) {
             dark
         } else {
             light

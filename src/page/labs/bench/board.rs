@@ -86,7 +86,7 @@ pub fn show(
         None => "masks combined".to_owned(),
     };
     let mut mask_words = match (name.as_str(), bias) {
-        ("none", false) => "mask: none, all 0".to_owned(),
+        ("none", false) => "none: every key is seen. Drag here to hide some.".to_owned(),
         ("none", true) => "distance × slope".to_owned(),
         (name, _) => format!("{name}, {hidden_cells} of {} hidden", s.n_q * s.n_k),
     };

@@ -58,7 +58,7 @@ pub fn Invite() -> impl IntoView {
         })
     });
     let Window(window) = expect_context::<Window>();
-    let phone = Memo::new(move |_| Fold::of(window.get().0) == Fold::Phone);
+    let phone = Memo::new(move |_| Fold::of(window.get()) == Fold::Phone);
     move || {
         let line = match words.get()? {
             Words::Try { row, keys } => view! {

@@ -30,9 +30,11 @@ pub enum Fold {
 }
 
 impl Fold {
-    /// By the width of the window.
-    pub fn of(width: f64) -> Fold {
-        if width >= 1100.0 {
+    /// By the size of the window: low ones (a phone on its side) show one stage at a time too.
+    pub fn of((width, height): (f64, f64)) -> Fold {
+        if width < 1100.0 && height < 500.0 {
+            Fold::Phone
+        } else if width >= 1100.0 {
             Fold::Wide
         } else if width >= 700.0 {
             Fold::Tablet
@@ -60,7 +62,7 @@ pub struct Window(pub RwSignal<(f64, f64)>);
 pub fn Bench() -> impl IntoView {
     let ctx = Ctx::get();
     let Window(window) = expect_context::<Window>();
-    let fold = Memo::new(move |_| Fold::of(window.get().0));
+    let fold = Memo::new(move |_| Fold::of(window.get()));
     let narrow = Signal::derive(move || fold.get() != Fold::Wide);
     let phone = Signal::derive(move || fold.get() == Fold::Phone);
     let stage = RwSignal::new(layout::Matrix::A);

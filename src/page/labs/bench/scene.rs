@@ -244,14 +244,14 @@ impl Art<'_> {
         let words = if same {
             "row sums 1.000".to_owned()
         } else {
-            format!("this row’s sum {}", self.sum_text(self.show.band.0))
+            format!("row sum {}", self.sum_text(self.show.band.0))
         };
-        let (x, y) = (
-            place.rect.x + 96.0 + 90.0,
-            place.rect.bottom() + BRACKET + 30.0,
-        );
-        self.scene
-            .text(x, y, words, Type::LABEL, Ink::Ink2, Anchor::Start);
+        let y = place.rect.bottom() + BRACKET + 15.0;
+        let x = self.layout.width - 2.0;
+        if x - place.rect.x > 210.0 + Type::LABEL.width(&words) {
+            self.scene
+                .text(x, y, words, Type::LABEL, Ink::Ink2, Anchor::End);
+        }
     }
 
     /// On a phone the band leads to the matrix that peeks in.

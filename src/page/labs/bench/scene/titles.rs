@@ -13,53 +13,6 @@ use std::sync::Arc;
 
 impl Art<'_> {
     pub(super) fn title(&mut self, matrix: Matrix, place: &Place) {
-        let text = hue(matrix).1;
-        let (rows, cols) = (place.rows, place.cols);
-        let mut runs = vec![Run::new(matrix.symbol(), Type::TITLE, text)];
-        let quiet = |s: String| Run::new(s, Type::LABEL, Ink::Ink2);
-        let loud = |s: &str, ink: Ink| Run::new(s, Type::LABEL, ink);
-        match matrix {
-            Matrix::S => {
-                runs.push(loud(" = ", Ink::Ink));
-                runs.push(loud("Q", Ink::QText));
-                runs.push(loud("Kᵀ", Ink::KText));
-                runs.push(Run::new(
-                    format!(" × {}", trim(&format::short(self.trace.scale))),
-                    Type::LABEL,
-                    Ink::Ink,
-                ));
-                if !self.show.score_words.is_empty() {
-                    runs.push(Run::new(
-                        format!(", {}", self.show.score_words),
-                        Type::LABEL,
-                        Ink::Ink,
-                    ));
-                }
-            }
-            Matrix::A => {
-                let words = if place.rect.w > 150.0 {
-                    " = softmax of each row"
-                } else {
-                    " = softmax"
-                };
-                runs.push(loud(words, Ink::Ink));
-            }
-            Matrix::O => {
-                runs.push(loud(" = ", Ink::Ink));
-                runs.push(loud("A", Ink::AText));
-                runs.push(loud("V", Ink::VText));
-            }
-            Matrix::M => runs.push(quiet(format!(" {}", self.show.mask_words))),
-            Matrix::Q | Matrix::K if self.show.as_used => runs.push(loud(" as used", Ink::Ink)),
-            _ => {}
-        }
-        if matrix != Matrix::M {
-            runs.push(quiet(format!(" {rows} × {cols}")));
-        }
-        let clipped = self.heats.get(matrix).map_or(0, |s| s.clipped);
-        if matrix == Matrix::K && clipped > 0 && self.layout.narrow.is_none() {
-            runs.push(quiet(format!(", {clipped} clipped")));
-        }
         let above =
             matches!(matrix, Matrix::K | Matrix::M | Matrix::V) && self.layout.narrow.is_none();
         let y = if above {
@@ -67,18 +20,92 @@ impl Art<'_> {
         } else {
             place.rect.bottom() + BRACKET + 15.0
         };
-        let width: f64 = runs.iter().map(|r| r.font.width(&r.text)).sum();
-        // A title wider than its matrix loses its sizes rather than run into its neighbour.
-        let room = match matrix {
-            Matrix::Q => place.rect.w + 40.0,
-            Matrix::O | Matrix::V => self.layout.width - place.rect.x + 8.0,
-            Matrix::M => place.rect.w.max(150.0) + 30.0,
-            _ => place.rect.w + 56.0,
+        let room = self.layout.reach(matrix);
+        let width = |runs: &[Run]| -> f64 { runs.iter().map(|r| r.font.width(&r.text)).sum() };
+        let mut wordings = self.wordings(matrix, (place.rows, place.cols));
+        let fits = wordings
+            .iter()
+            .position(|runs| width(runs) <= room)
+            .unwrap_or(wordings.len() - 1);
+        self.scene
+            .runs(place.rect.x - BRACKET, y, wordings.swap_remove(fits));
+    }
+
+    /// The title of a matrix in fewer and fewer words; there is always one.
+    fn wordings(&self, matrix: Matrix, (rows, cols): (usize, usize)) -> Vec<Vec<Run>> {
+        let text = hue(matrix).1;
+        let name = || Run::new(matrix.symbol(), Type::TITLE, text);
+        let size = || Run::new(format!(" {rows} × {cols}"), Type::LABEL, Ink::Ink2);
+        let loud = |s: &str, ink: Ink| Run::new(s, Type::LABEL, ink);
+        let scale = format!(" × {}", trim(&format::short(self.trace.scale)));
+        let product = || {
+            vec![
+                name(),
+                loud(" = ", Ink::Ink),
+                loud("Q", Ink::QText),
+                loud("Kᵀ", Ink::KText),
+            ]
         };
-        if width > room && matrix != Matrix::M {
-            runs.retain(|r| !r.text.contains('×') || r.text.starts_with(" × "));
+        let with = |mut runs: Vec<Run>, more: Vec<Run>| {
+            runs.extend(more);
+            runs
+        };
+        let mut all = match matrix {
+            Matrix::S => {
+                let mut scaled = with(product(), vec![loud(&scale, Ink::Ink)]);
+                if !self.show.score_words.is_empty() {
+                    scaled.push(loud(&format!(", {}", self.show.score_words), Ink::Ink));
+                }
+                vec![with(scaled.clone(), vec![size()]), scaled, product()]
+            }
+            Matrix::A => {
+                let words = |w: &str| vec![name(), loud(w, Ink::Ink)];
+                vec![
+                    with(words(" = softmax of each row"), vec![size()]),
+                    words(" = softmax of each row"),
+                    with(words(" = softmax"), vec![size()]),
+                    words(" = softmax"),
+                ]
+            }
+            Matrix::O => {
+                let product = vec![
+                    name(),
+                    loud(" = ", Ink::Ink),
+                    loud("A", Ink::AText),
+                    loud("V", Ink::VText),
+                ];
+                vec![with(product.clone(), vec![size()]), product]
+            }
+            Matrix::M => {
+                let words =
+                    |w: &str| vec![name(), Run::new(format!(" {w}"), Type::LABEL, Ink::Ink2)];
+                let short = self
+                    .show
+                    .mask_words
+                    .split([',', ':', '.'])
+                    .next()
+                    .unwrap_or_default();
+                vec![words(&self.show.mask_words), words(short)]
+            }
+            Matrix::Q | Matrix::K if self.show.as_used => {
+                vec![
+                    vec![name(), loud(" as used", Ink::Ink), size()],
+                    vec![name(), loud(" as used", Ink::Ink)],
+                ]
+            }
+            _ => Vec::new(),
+        };
+        let clipped = self.heats.get(matrix).map_or(0, |s| s.clipped);
+        if matrix == Matrix::K && clipped > 0 && self.layout.narrow.is_none() {
+            all.push(vec![
+                name(),
+                size(),
+                Run::new(format!(", {clipped} clipped"), Type::LABEL, Ink::Ink2),
+            ]);
         }
-        self.scene.runs(place.rect.x - BRACKET, y, runs);
+        all.push(vec![name(), size()]);
+        all.push(vec![name()]);
+        all
     }
 
     /// The scale under the matrices that have one below them, and how many cells it clips.
@@ -94,7 +121,7 @@ impl Art<'_> {
             return;
         }
         let y = place.rect.bottom() + BRACKET + 28.0;
-        let width: f64 = 96.0;
+        let width = 96.0_f64.min(self.layout.reach(matrix) - 12.0).max(40.0);
         let x = place.rect.x;
         let steps = 48;
         let (low, ends) = match source.scale {
@@ -154,7 +181,8 @@ impl Art<'_> {
                 Ink::Ink3,
                 1.0,
             );
-            if !words.is_empty() {
+            // A short scale has no room for its middle.
+            if !words.is_empty() && (t != 0.5 || width >= 76.0) {
                 let anchor = if t == 0.0 {
                     Anchor::Start
                 } else if t == 1.0 {
@@ -168,7 +196,11 @@ impl Art<'_> {
         }
         if let Scale::Weights { root, max } = source.scale {
             let at = x + width * if root { 0.5f64.sqrt() } else { 0.5 };
-            let half = trim(&format::short(max / 2.0));
+            let half = if width < 76.0 {
+                String::new()
+            } else {
+                trim(&format::short(max / 2.0))
+            };
             self.scene.text(
                 at - if root { 4.0 } else { 0.0 },
                 y + 15.0,
@@ -178,11 +210,7 @@ impl Art<'_> {
                 Anchor::Middle,
             );
         }
-        let room = match matrix {
-            Matrix::Q if !beside => 0.0,
-            Matrix::O if !beside => self.layout.width - x - width,
-            _ => place.rect.w.max(230.0) - width,
-        };
+        let room = self.layout.reach(matrix) - width;
         let shared = match matrix {
             // V has no scale of its own: the one below O serves both.
             Matrix::O if !beside => {
@@ -196,16 +224,16 @@ impl Art<'_> {
         } else {
             format!("{shared} clipped")
         };
-        if room >= Type::LABEL.width(&words) + 8.0 {
+        if room >= Type::LABEL.width(&words) + 14.0 {
             self.scene.text(
-                x + width + 8.0,
-                y + 2.0,
+                x + width + 14.0,
+                y + 15.0,
                 words,
                 Type::LABEL,
                 Ink::Ink2,
                 Anchor::Start,
             );
-        } else if shared > 0 {
+        } else if shared > 0 && room + width >= Type::LABEL.width(&words) {
             self.scene
                 .text(x, y + 29.0, words, Type::LABEL, Ink::Ink2, Anchor::Start);
         }
