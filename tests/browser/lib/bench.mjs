@@ -133,6 +133,18 @@ export class Bench {
     return number;
   }
 
+  /** Several numbers at once: { entropy: 1.2, … }; null for those that are not there. */
+  async reads(...names) {
+    const texts = await this.eval((all) => all.map((n) => document.querySelector(`[data-read="${n}"][data-value]`)?.dataset.value ?? null), names);
+    return Object.fromEntries(
+      names.map((name, i) => {
+        const number = texts[i] === null ? null : Number(texts[i]);
+        assert.ok(!Number.isNaN(number), `[data-read="${name}"] says ${texts[i]}`);
+        return [name, number];
+      }),
+    );
+  }
+
   /** The numbers of a read-out that is a list. */
   async list(name) {
     const text = await this.eval((n) => document.querySelector(`[data-read="${n}"][data-value]`)?.dataset.value ?? null, name);
@@ -159,27 +171,34 @@ export class Bench {
 
   /** The same with each cell's state and text. */
   async cells(matrix) {
-    const rows = await this.eval(
-      async (id) => {
-        const rows = await window.__lab.table(id);
-        document.querySelector('[data-name="tables-close"]')?.click();
-        // JSON has no infinity.
-        return typeof rows === 'string' ? rows : rows.map((r) => r.map((c) => ({ ...c, value: String(c.value) })));
-      },
-      matrix,
-    );
-    assert.ok(Array.isArray(rows), `table ${matrix}: ${JSON.stringify(rows)}`);
-    for (const cell of rows.flat()) {
-      cell.value = Number(cell.value);
-      assert.ok(!Number.isNaN(cell.value), `table ${matrix} holds NaN`);
-    }
-    return rows;
+    return (await this.allCells([matrix]))[matrix];
   }
 
   /** Several matrices at once: { Q: [[…]], … }. */
   async tables(...matrices) {
-    const found = {};
-    for (const matrix of matrices) found[matrix] = await this.table(matrix);
+    const cells = await this.allCells(matrices);
+    return Object.fromEntries(matrices.map((m) => [m, cells[m].map((row) => row.map((cell) => cell.value))]));
+  }
+
+  async allCells(matrices) {
+    const found = await this.eval(async (ids) => {
+      const found = {};
+      for (const id of ids) {
+        const rows = await window.__lab.table(id);
+        // JSON has no infinity.
+        found[id] = typeof rows === 'string' ? rows : rows.map((r) => r.map((c) => ({ ...c, value: String(c.value) })));
+      }
+      document.querySelector('[data-name="tables-close"]')?.click();
+      return found;
+    }, matrices);
+    for (const matrix of matrices) {
+      const rows = found[matrix];
+      assert.ok(Array.isArray(rows), `table ${matrix}: ${JSON.stringify(found.failed ?? rows)}`);
+      for (const cell of rows.flat()) {
+        cell.value = Number(cell.value);
+        assert.ok(!Number.isNaN(cell.value), `table ${matrix} holds NaN`);
+      }
+    }
     return found;
   }
 
@@ -425,8 +444,9 @@ export class Bench {
   async sizes(sizes) {
     for (const [name, value] of Object.entries(sizes)) {
       if (Number(await this.field(name)) !== value) await this.set(name, value);
-      assert.equal(await this.problem(name), null);
     }
+    // Two that only fit together may be refused one after the other, and then both are taken.
+    for (const name of Object.keys(sizes)) assert.equal(await this.problem(name), null);
   }
 
   // ---- what went wrong ---------------------------------------------------------------------------------------------

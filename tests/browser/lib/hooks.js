@@ -42,10 +42,10 @@
 
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
-  /** Resolves when nothing is owed over three frames in a row; to "late" after `patience` ms. */
+  /** Resolves when nothing is owed over two frames in a row; to "late" after `patience` ms. */
   lab.settled = async (patience = 15_000) => {
     const end = performance.now() + patience;
-    for (let quiet = 0; quiet < 3; ) {
+    for (let quiet = 0; quiet < 2; ) {
       await frame();
       quiet = lab.owed === 0 && lab.fetching === 0 ? quiet + 1 : 0;
       if (performance.now() > end) return `late: ${lab.owed} owed by the engine, ${lab.fetching} by the server`;

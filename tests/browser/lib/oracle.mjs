@@ -111,12 +111,11 @@ export function attention({ q, k, v, scale, soft_cap, qk_norm, sink, rope, slope
   if (qk_norm !== undefined) [qu, ku] = [rmsNorm(qu, qk_norm), rmsNorm(ku, qk_norm)];
   if (rope) [qu, ku] = [rotate(qu, rope, rope.q_offset ?? 0), rotate(ku, rope, rope.k_offset ?? 0)];
   const factor = scale ?? 1 / Math.sqrt(d_k);
-  const shift = mask?.causal?.align === 'bottom_right' && slope !== undefined && mask.alibiFollows ? n_k - n_q : 0;
   const S = qu.map((query, i) =>
     ku.map((key, j) => {
       let score = dot(query, key) * factor;
       if (soft_cap !== undefined) score = soft_cap * Math.tanh(score / soft_cap);
-      if (slope !== undefined) score -= slope * Math.abs(i + shift - j);
+      if (slope !== undefined) score -= slope * Math.abs(i - j);
       return score;
     }),
   );

@@ -36,6 +36,14 @@ const KINDS = {
 };
 
 const started = new Map();
+const running = [];
+
+after(() => {
+  for (const server of running) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
 
 /** The address of a served page, ending in a slash. `kind`: isolated, plain or subpath. */
 export async function address(kind = 'isolated') {
@@ -60,10 +68,7 @@ function start(headers, under) {
       response.end();
     }
   });
-  after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  running.push(server);
   return new Promise((resolve, reject) => {
     server.on('error', reject);
     server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}${under}`));
