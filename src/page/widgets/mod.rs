@@ -21,7 +21,7 @@ pub use disclosure::Disclosure;
 pub use measure::measured;
 pub use number::{read_number, stepped};
 pub use number_field::NumberField;
-pub use problem::{Problem, capitalised};
+pub use problem::{Problem, sentence};
 pub use rich::{plain, rich};
 pub use select::Select;
 pub use sheet::SheetPane;

@@ -3,6 +3,12 @@
 use super::{Problem, read_number, stepped, unique_id};
 use crate::{ctx::Ctx, format};
 use leptos::{ev, html, prelude::*};
+use std::{cell::RefCell, collections::HashMap};
+
+thread_local! {
+    /// How many fields of a name there are: some stand on a narrow screen twice.
+    static COUNT: RefCell<HashMap<String, usize>> = RefCell::default();
+}
 
 /// A number that is typed. Enter and leaving it keep, Esc brings back what was; arrows and the wheel step, with Shift
 /// ten steps at once. A text that cannot be read, or a number that is refused, stays with its sentence below.
@@ -52,6 +58,23 @@ pub fn NumberField(
     let dirty = RwSignal::new(false);
     let problem = Memo::new(move |_| field.with_value(|f| ctx.problem(f)));
 
+    // An open wish goes with the last control that it stands at.
+    let (here, gone) = (name.clone(), name.clone());
+    COUNT.with_borrow_mut(|count| *count.entry(here).or_default() += 1);
+    on_cleanup(move || {
+        let left = COUNT.with_borrow_mut(|count| {
+            let left = count.get(&gone).map_or(0, |n| n.saturating_sub(1));
+            if left == 0 {
+                count.remove(&gone);
+            } else {
+                count.insert(gone.clone(), left);
+            }
+            left
+        });
+        if left == 0 {
+            ctx.clear(&gone);
+        }
+    });
     // The text follows the number unless the reader is at it or it is a wish still open.
     Effect::new(move |_| {
         let printed = show(value.get());
@@ -130,7 +153,11 @@ pub fn NumberField(
         }
     };
     // Keyboards of decimals have no minus on some telephones.
-    let keyboard = if min >= 0.0 { "decimal" } else { "text" };
+    let keyboard = match (min >= 0.0, integer) {
+        (true, true) => "numeric",
+        (true, false) => "decimal",
+        (false, _) => "text",
+    };
     let labelled = children.is_some();
     let described = problem_id.clone();
     view! {

@@ -20,18 +20,57 @@ pub fn Problem(
         words.get().map(|words| {
             view! {
                 <p class="problem" id=id.clone() data-problem=name.clone() role="alert">
-                    {capitalised(&words)}
+                    {sentence(&words)}
                 </p>
             }
         })
     }
 }
 
-/// With its first letter as at the beginning of a sentence.
-pub fn capitalised(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
+/// As it stands in print: a capital at its beginning, unless a symbol stands there, and curved quotation marks.
+pub fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next();
+    let symbol = letters
+        .clone()
+        .next()
+        .is_some_and(|second| !second.is_alphabetic() && second != ' ');
+    let capital = first.into_iter().flat_map(|c| {
+        let kept = symbol.then_some(c);
+        let raised = (!symbol).then(|| c.to_uppercase());
+        kept.into_iter().chain(raised.into_iter().flatten())
+    });
+    let mut inside = false;
+    capital
+        .chain(letters)
+        .map(|c| match c {
+            '"' => {
+                inside = !inside;
+                if inside { '“' } else { '”' }
+            }
+            c => c,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn sentences_begin_with_a_capital_and_symbols_stay() {
+        assert_eq!(
+            sentence("a number is expected here."),
+            "A number is expected here."
+        );
+        assert_eq!(
+            sentence("d_k: expected 1 to 256."),
+            "d_k: expected 1 to 256."
+        );
+        assert_eq!(
+            sentence("\"0.5x\" is not a number."),
+            "“0.5x” is not a number."
+        );
+        assert_eq!(sentence(""), "");
     }
 }

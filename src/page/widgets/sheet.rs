@@ -49,7 +49,10 @@ pub fn SheetPane(
                 let active = document().active_element().and_then(|e| e.dyn_into().ok());
                 before.set_value(active);
                 tall.set(false);
-                let _ = element.focus();
+                // Once it is visible.
+                request_animation_frame(move || {
+                    let _ = element.focus();
+                });
             }
             (true, false) => {
                 // Focus goes back only where it would be lost with the sheet.

@@ -7,6 +7,10 @@ use leptos::{ev, prelude::*};
 /// Positions of the native control: fine enough that a pixel of any screen is one.
 const POSITIONS: f64 = 4096.0;
 
+fn position(place: f64) -> String {
+    (place * POSITIONS).round().to_string()
+}
+
 /// A handle on a line with ticks. A drag is one step of undo; arrow keys go in hundredths of the line, with Shift or
 /// Page keys in tenths; a double click goes back to the usual value.
 #[component]
@@ -92,10 +96,13 @@ pub fn Slider(
                 data-name=format!("{name}-slider")
                 aria-label=label
                 aria-valuetext=move || words.get()
-                prop:value=move || (place.get() * POSITIONS).round().to_string()
-                on:input=move |event| {
-                    let at = event_target_value(&event).parse::<f64>().unwrap_or(0.0) / POSITIONS;
+                prop:value=move || position(place.get())
+                on:input:target=move |event| {
+                    let handle = event.target();
+                    let at = handle.value().parse::<f64>().unwrap_or(0.0) / POSITIONS;
                     slide.run(ticks.with_untracked(|ticks| axis.snapped(at, ticks)));
+                    // Where the value did not follow, on a tick or refused, the handle goes back to it.
+                    handle.set_value(&position(place.get_untracked()));
                 }
                 on:change=move |_| ctx.end_gesture()
                 on:keydown=on_key

@@ -70,6 +70,16 @@ fn Group(
     }
 }
 
+/// An action of a picker, which shows what is in force: where it is refused its sentence stands at `field`, and it is
+/// not tried again later, when the reader has gone on.
+fn act_now(ctx: Ctx, field: &str, action: crate::session::Action) {
+    ctx.clear(field);
+    ctx.act(action);
+    if let Some(why) = ctx.problem_untracked(field) {
+        ctx.note(field, why);
+    }
+}
+
 /// A quiet line.
 fn hint(key: &'static str) -> impl IntoView {
     view! { <p class="hint">{crate::widgets::rich(t(key))}</p> }

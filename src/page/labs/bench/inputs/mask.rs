@@ -82,11 +82,12 @@ pub fn MaskInput() -> impl IntoView {
         };
         ctx.end_gesture();
         drawing.set(id == "drawn");
-        ctx.act(if id == "drawn" {
+        let action = if id == "drawn" {
             Action::MaskByHand
         } else {
             Action::SetMaskPreset(id)
-        });
+        };
+        super::act_now(ctx, "masks", action);
     };
     let on_key = move |event: ev::KeyboardEvent| {
         let count = all.with_value(Vec::len);

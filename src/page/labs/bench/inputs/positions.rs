@@ -47,10 +47,17 @@ pub fn PositionInput() -> impl IntoView {
             .chain(extra_positions().map(|s| s.id))
             .find(|known| *known == id);
         if let Some(id) = known {
-            ctx.clear("positions");
-            ctx.act(Action::SetPositionPreset(id));
+            super::act_now(ctx, "positions", Action::SetPositionPreset(id));
         }
     };
+    // What was refused is said until something else is in force.
+    Effect::new(move |before: Option<(String, bool)>| {
+        let now = (value.get(), example.get());
+        if before.is_some_and(|b| b != now) {
+            ctx.clear("positions");
+        }
+        now
+    });
     let slope = Memo::new(move |_| {
         ctx.session(|s| {
             let used = s.positions.iter().any(|p| p.scheme.id == "alibi");
@@ -73,7 +80,15 @@ pub fn PositionInput() -> impl IntoView {
             <Problem field="positions" />
             <PositionParams />
             {move || slope.get().map(|(head, slope)| {
-                let slope = format::short(slope);
+                // What was refused is said until something else is in force.
+    Effect::new(move |before: Option<(String, bool)>| {
+        let now = (value.get(), example.get());
+        if before.is_some_and(|b| b != now) {
+            ctx.clear("positions");
+        }
+        now
+    });
+    let slope = format::short(slope);
                 view! { <p class="hint" data-read="slope">{tf("alibi-slope", &[("head", &head), ("slope", &slope)])}</p> }
             })}
         </Group>

@@ -13,6 +13,15 @@ use leptos::{html, prelude::*};
 
 const AXIS: Axis = Axis::log(0.01, 4.0);
 
+/// Four digits at most, and no zeros that say nothing: 0.1768, 0.5, 1.
+fn brief(x: f64) -> String {
+    let text = format::short(x);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
 /// The scale: typed, chosen, or slid. `compact` leaves the choices out, for the foot of a narrow screen; 1/√d_k and 1
 /// are then on the slider.
 #[component]
@@ -115,7 +124,7 @@ pub fn ScaleControl(#[prop(optional)] compact: bool) -> impl IntoView {
                     name="scale"
                     value=value
                     commit=set
-                    show=format::short
+                    show=brief
                     chars=6
                     aria=t("scale")
                     help=t("scale-help")

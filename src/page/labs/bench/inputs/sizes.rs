@@ -32,9 +32,26 @@ pub fn SizesInput() -> impl IntoView {
     let ctx = Ctx::get();
     let free = Memo::new(move |_| ctx.session(|s| s.sizes_are_free()));
     let tokens = Memo::new(move |_| ctx.session(|s| matches!(s.data, Data::Tokens { .. })));
-    let side = move || if free.get() { "" } else { t("sizes-fixed") };
+    let side = move || {
+        (!free.get()).then(|| {
+            view! {
+                {t("sizes-fixed")}
+                " "
+                <button
+                    type="button"
+                    class="text-button"
+                    data-name="take-as-typed"
+                    title=t("take-as-typed-help")
+                    aria-label=t("take-as-typed-help")
+                    on:click=move |_| ctx.act(Action::SetSource(SourceKind::Typed))
+                >
+                    {t("take-as-typed")}
+                </button>
+            }
+        })
+    };
     view! {
-        <Group title=t("sizes") side=view! { <span class="group-side">{side}</span> }.into_any()>
+        <Group title=t("sizes") side=view! { <span class="group-side hint">{side}</span> }.into_any()>
             {move || {
                 let all = Size::ALL.into_iter().filter(|size| *size != Size::DModel || tokens.get());
                 if free.get() {
@@ -42,18 +59,7 @@ pub fn SizesInput() -> impl IntoView {
                     view! { <div class="sizes">{fields}</div> <HeadInput /> }.into_any()
                 } else {
                     let facts = all.map(|size| view! { <SizeFact size /> }).collect_view();
-                    view! {
-                        <dl class="sizes">{facts}</dl>
-                        <button
-                            type="button"
-                            class="text-button"
-                            data-name="take-as-typed"
-                            title=t("take-as-typed-help")
-                            on:click=move |_| ctx.act(Action::SetSource(SourceKind::Typed))
-                        >
-                            {t("take-as-typed")}
-                        </button>
-                    }
+                    view! { <dl class="sizes">{facts}</dl> }
                     .into_any()
                 }
             }}

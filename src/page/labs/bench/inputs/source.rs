@@ -55,7 +55,7 @@ pub fn SourceInput() -> impl IntoView {
     let edited =
         Memo::new(move |_| ctx.session(|s| (s.edited, s.source.kind() != SourceKind::Typed)));
     view! {
-        <Group title=t("source")>
+        <Group title=t("source") side=view! { <DrawAgain /> }.into_any()>
             <Select name="source" label=t("source") options=options value=value choose=choose />
             <Problem field="source" />
             {move || match kind.get() {
@@ -135,6 +135,26 @@ fn ExampleInput() -> impl IntoView {
     }
 }
 
+/// Other numbers of the same kind.
+#[component]
+fn DrawAgain() -> impl IntoView {
+    let ctx = Ctx::get();
+    let seed = Memo::new(move |_| ctx.session(|s| seed_of(&s.source)));
+    let again = move |_| {
+        if let Some(seed) = seed.get_untracked() {
+            ctx.clear("seed");
+            ctx.act(Action::SetSeed(seed % *Stream::SEEDS.end() + 1));
+        }
+    };
+    view! {
+        <Show when=move || seed.get().is_some()>
+            <button type="button" class="text-button" data-name="draw-again" title=t("draw-again-help") on:click=again>
+                {t("draw-again")}
+            </button>
+        </Show>
+    }
+}
+
 /// The seed of the stream, and σ or nothing more.
 #[component]
 fn SeedInput(
@@ -142,7 +162,7 @@ fn SeedInput(
     sigma: bool,
 ) -> impl IntoView {
     let ctx = Ctx::get();
-    let seed = Signal::derive(move || ctx.session(|s| f64::from(seed_of(&s.source))));
+    let seed = Signal::derive(move || f64::from(ctx.session(|s| seed_of(&s.source)).unwrap_or(1)));
     let set_seed = move |to: f64| {
         let (least, most) = (*Stream::SEEDS.start(), *Stream::SEEDS.end());
         if (f64::from(least)..=f64::from(most)).contains(&to) {
@@ -157,11 +177,6 @@ fn SeedInput(
                 ),
             );
         }
-    };
-    let again = move |_| {
-        let next = seed.get_untracked() as u32 % *Stream::SEEDS.end() + 1;
-        ctx.clear("seed");
-        ctx.act(Action::SetSeed(next));
     };
     let sigma_now = Signal::derive(move || {
         ctx.session(|s| match s.source {
@@ -181,16 +196,13 @@ fn SeedInput(
                     </NumberField>
                 }
             })}
-            <button type="button" class="text-button" data-name="draw-again" on:click=again>
-                {t("draw-again")}
-            </button>
         </div>
     }
 }
 
-fn seed_of(source: &Source) -> u32 {
+fn seed_of(source: &Source) -> Option<u32> {
     match source {
-        Source::Random { seed, .. } | Source::Tokens { seed, .. } => *seed,
-        Source::Typed | Source::Example(_) => 1,
+        Source::Random { seed, .. } | Source::Tokens { seed, .. } => Some(*seed),
+        Source::Typed | Source::Example(_) => None,
     }
 }
