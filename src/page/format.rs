@@ -35,6 +35,18 @@ pub fn short(x: f64) -> String {
     }
 }
 
+/// Two significant digits, for sizes of errors: 3.9e−7.
+pub fn rough(x: f64) -> String {
+    let a = x.abs();
+    if x == 0.0 || !x.is_finite() {
+        fixed(x, 0)
+    } else if (0.01..1000.0).contains(&a) {
+        fixed(x, 2)
+    } else {
+        scientific(x, 1)
+    }
+}
+
 /// Every digit that tells the number from its neighbours, with a true minus.
 pub fn exact(x: f64) -> String {
     if !x.is_finite() {
@@ -71,6 +83,12 @@ pub fn in_cell(x: f64) -> String {
 }
 
 fn scientific(x: f64, digits: usize) -> String {
+    // The largest numbers would round up to one that does not exist: 1.8e308, not 2e308.
+    let digits = if x.abs() > 9e307 {
+        digits.max(1)
+    } else {
+        digits
+    };
     minus(&format!("{x:.digits$e}"))
 }
 

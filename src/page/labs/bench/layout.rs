@@ -252,7 +252,7 @@ pub struct Layout {
 /// Bracket and the air inside it.
 pub const BRACKET: f64 = 4.0;
 const TITLE: f64 = 26.0;
-const FOOT: f64 = 66.0;
+const FOOT: f64 = 70.0;
 /// Least width and height of a cell with a number in it.
 const NUMBER: (f64, f64) = (34.0, 24.0);
 

@@ -197,12 +197,12 @@ pub fn Pipeline(
                 })
             />
         </div>
+        <div class="below">
         <StageLine
             hands
             heats=Signal::derive(move || heats.get())
-            hint=Signal::derive(move || t(if fold.get() == Fold::Phone { "stage-hint-phone" } else { "stage-hint" }))
+            hint=Signal::derive(move || if fold.get() == Fold::Phone { "" } else { t("stage-hint") })
         />
-        <div class="below">
             <Running/>
             <super::tables::Tables/>
         </div>
@@ -533,6 +533,8 @@ fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView {
             cell.x + cell.w / 2.0 - w / 2.0,
             cell.y + cell.h / 2.0 - h / 2.0,
         );
+        // What is wrong stands left of the cell where there is room, below it elsewhere.
+        let beside = x > 230.0;
         let error = move || {
             hands
                 .editor
@@ -555,7 +557,7 @@ fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView {
             )],
         );
         Some(view! {
-            <div class="cell-editor" style:left=format!("{x}px") style:top=format!("{y}px")>
+            <div class="cell-editor" class:beside=beside style:left=format!("{x}px") style:top=format!("{y}px")>
                 <input
                     node_ref=input
                     type="text"
@@ -664,7 +666,7 @@ fn Running() -> impl IntoView {
             } else {
                 tf(
                     "fast-agrees",
-                    &[("error", &crate::format::short(check.max_error))],
+                    &[("error", &crate::format::rough(check.max_error))],
                 )
             };
             view! {

@@ -2,7 +2,7 @@
 
 pub mod matrix;
 
-use super::inspector::{self, Dialog, facts::Shown, js};
+use super::inspector::{self, Dialog, facts::Shown, js, names::Name};
 use crate::{
     ctx::Ctx,
     text::{t, tf},
@@ -176,13 +176,13 @@ fn Pages(
             tf(key, &[("first", &first), ("last", &last)])
         };
         view! {
-            <Show when=move || count().gt(&PAGE)>
+            <Show when=move || { count() > PAGE }>
                 <span class="pages" data-name=format!("table-{id}")>
                     {words} " "
                     <button
                         class="quiet"
                         data-name=format!("table-{id}-back")
-                        disabled=move || at() == 0
+                        disabled=move || { at() == 0 }
                         on:click=move |_| go(at().saturating_sub(PAGE))
                     >
                         {t("table-back")}
@@ -209,9 +209,7 @@ fn table(shown: &Shown, matrix: Matrix, (row0, col0): (usize, usize)) -> impl In
     let heads = cols
         .clone()
         .map(|c| match matrix.col_name(shown, c) {
-            Some(name) => {
-                view! { <th scope="col">{name.view()} " "<small>{c}</small></th> }.into_any()
-            }
+            Some(name) => view! { <th scope="col">{name.view()} {place(&name, c)}</th> }.into_any(),
             None => view! { <th scope="col">{c}</th> }.into_any(),
         })
         .collect_view();
@@ -230,9 +228,10 @@ fn table(shown: &Shown, matrix: Matrix, (row0, col0): (usize, usize)) -> impl In
                     }
                 })
                 .collect_view();
+            let name = matrix.row_name(shown, r);
             view! {
                 <tr>
-                    <th scope="row">{matrix.row_name(shown, r).view()} " " <small>{r}</small></th>
+                    <th scope="row">{name.view()} {place(&name, r)}</th>
                     {cells}
                 </tr>
             }
@@ -250,6 +249,11 @@ fn table(shown: &Shown, matrix: Matrix, (row0, col0): (usize, usize)) -> impl In
             <tbody>{body}</tbody>
         </table>
     }
+}
+
+/// The place beside a token; an index says it already.
+fn place(name: &Name, index: usize) -> Option<impl IntoView + use<>> {
+    matches!(name, Name::Token { .. }).then(|| view! { " " <small>{index}</small> })
 }
 
 /// Fails where the browser does not give the clipboard to this page (no secure context, no permission).

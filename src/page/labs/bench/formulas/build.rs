@@ -63,6 +63,8 @@ pub fn caption(key: &'static str, slots: &[(&str, Word)]) -> Vec<Word> {
 
 /// The most components whose products are written out.
 pub const FEW: usize = 4;
+/// The most characters of their factors.
+const MOST_DIGITS: usize = 30;
 /// The most terms of the output row that are written.
 const TERMS: usize = 4;
 
@@ -125,8 +127,11 @@ fn score(shown: &Shown) -> Formula {
     let (dot, scale) = (c.dot, shown.trace().scale);
     let d_k = shown.trace().shape.d_k;
     // What follows the scaled score needs the room that the products would take.
-    let few =
-        d_k <= FEW && c.visible && shown.setting.soft_cap().is_none() && !shown.setting.biased();
+    let few = d_k <= FEW
+        && c.visible
+        && shown.setting.soft_cap().is_none()
+        && !shown.setting.biased()
+        && products_are_short(shown);
     let product = if few {
         products(shown)
     } else {
@@ -174,12 +179,26 @@ fn score(shown: &Shown) -> Formula {
     }
 }
 
-/// The products of all components.
-fn products(shown: &Shown) -> Math {
+/// Whether the products can stand there in a row: typed numbers mostly, drawn ones hardly.
+fn products_are_short(shown: &Shown) -> bool {
+    let (q, k) = vectors(shown);
+    let digits: usize = q.iter().chain(k).map(|x| brief(*x).chars().count()).sum();
+    digits <= MOST_DIGITS
+}
+
+/// The query's and the key's components, as the score uses them.
+fn vectors(shown: &Shown) -> (&[f64], &[f64]) {
     let trace = shown.trace();
     let d = trace.shape.d_k;
-    let q = &trace.q_pos[shown.query() * d..(shown.query() + 1) * d];
-    let k = &trace.k_pos[shown.key() * d..(shown.key() + 1) * d];
+    (
+        &trace.q_pos[shown.query() * d..(shown.query() + 1) * d],
+        &trace.k_pos[shown.key() * d..(shown.key() + 1) * d],
+    )
+}
+
+/// The products of all components.
+fn products(shown: &Shown) -> Math {
+    let (q, k) = vectors(shown);
     let mut pieces = Vec::new();
     for (a, b) in q.iter().zip(k) {
         if !pieces.is_empty() {

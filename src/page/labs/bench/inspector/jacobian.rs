@@ -64,7 +64,7 @@ impl Grid {
     /// Where the gradient begins beside a small view without numbers.
     pub fn beside(width: f64) -> f64 {
         if width < 320.0 {
-            116.0
+            124.0
         } else {
             (width / 2.0).floor()
         }
@@ -223,11 +223,7 @@ fn col_names(scene: &mut Scene, shown: &Shown, grid: &Grid, bold: usize) {
             }
             continue;
         }
-        let font = if key == bold {
-            Type::STRONG
-        } else {
-            Type::LABEL
-        };
+        let font = name.font(key == bold);
         let text = fit(&name.to_string(), font, grid.y - 12.0);
         let ink = if key == bold { Ink::Ink } else { Ink::Ink2 };
         scene.marks.push(Mark::Text {

@@ -43,7 +43,13 @@ fn Inside(shown: Memo<Option<Shown>>, cursor: RwSignal<Option<(usize, usize)>>) 
     let frame = NodeRef::<Div>::new();
     let width = super::width::of(frame, 640.0);
     let grid = Memo::new(move |_| {
-        let side = width.get().min(680.0);
+        // As much as fits the window with the words around it.
+        let high = window()
+            .inner_height()
+            .ok()
+            .and_then(|h| h.as_f64())
+            .unwrap_or(900.0);
+        let side = width.get().min(680.0).min((high - 290.0).max(260.0));
         shown.with(|s| s.as_ref().map(|s| Grid::large(side, s.n_k())))
     });
     // A cursor of an earlier, larger matrix does not point outside.

@@ -90,7 +90,8 @@ impl std::fmt::Display for Name {
 }
 
 impl Name {
-    fn font(&self, bold: bool) -> Type {
+    /// The font of a token.
+    pub fn font(&self, bold: bool) -> Type {
         let word = matches!(self, Name::Token { word: true, .. });
         Type {
             italic: word,

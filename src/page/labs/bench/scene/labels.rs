@@ -186,7 +186,7 @@ impl Art<'_> {
         };
         let key = self.show.band.1;
         let words = self.show.keys.clone();
-        let room = (v.rect.x - a.rect.right() - 20.0).clamp(20.0, 76.0);
+        let room = (v.rect.x - a.rect.right() - 6.0).clamp(20.0, 76.0);
         let right = v.rect.x - BRACKET - 6.0;
         for row in 0..v.rows {
             let strong = row == key;

@@ -171,6 +171,15 @@ impl Art<'_> {
             print: None,
             stale: false,
         })));
+        // Long ends would run into each other: one text says both.
+        let ends = match &ends[2] {
+            (_, end) if low < 0.0 && 2.0 * Type::LABEL.width(end) + 22.0 > width => [
+                (0.0, String::new()),
+                (0.5, format!("±{end}")),
+                (1.0, String::new()),
+            ],
+            _ => ends,
+        };
         for (t, words) in ends {
             let at = x + t * width;
             self.scene.line(
@@ -182,7 +191,7 @@ impl Art<'_> {
                 1.0,
             );
             // A short scale has no room for its middle.
-            if !words.is_empty() && (t != 0.5 || width >= 76.0) {
+            if !words.is_empty() && (t != 0.5 || width >= 76.0 || words.starts_with('±')) {
                 let anchor = if t == 0.0 {
                     Anchor::Start
                 } else if t == 1.0 {

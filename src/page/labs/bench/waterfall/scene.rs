@@ -117,6 +117,7 @@ fn product(x: f64) -> String {
         a if a >= 99_999.5 => format!("{x:.0e}").replace('-', "−"),
         a if a >= 99.95 => format::fixed(x, 0),
         a if a >= 0.095 || a == 0.0 => format::fixed(x, 1),
+        a if a >= 0.005 => format::fixed(x, 2),
         _ => format!("{x:.0e}").replace('-', "−"),
     };
     if x > 0.0 { format!("+{text}") } else { text }
