@@ -226,7 +226,7 @@ fn answer(ctx: Ctx, asked: StoredValue<Asked>, event: Event) {
         }
         Event::Reply(Reply::Cancelled) => {
             ctx.engine.update(|e| e.progress = None);
-            fail(ctx, t("engine-stopped").to_owned());
+            fail(ctx, t("job-stopped").to_owned());
         }
         // The page asks for none of these.
         Event::Reply(Reply::Ready(_) | Reply::Kernel(_) | Reply::Stages(_)) => {}

@@ -81,6 +81,23 @@ mod tests {
     }
 
     #[test]
+    fn no_key_stands_twice() {
+        let source = include_str!("../../www/text/en.ftl");
+        let mut keys: Vec<&str> = source
+            .lines()
+            .filter(|l| !l.starts_with([' ', '\t', '#']))
+            .filter_map(|l| l.split_once('=').map(|(key, _)| key.trim()))
+            .collect();
+        keys.sort_unstable();
+        let twice: Vec<_> = keys
+            .windows(2)
+            .filter(|w| w[0] == w[1])
+            .map(|w| w[0])
+            .collect();
+        assert!(twice.is_empty(), "{twice:?}");
+    }
+
+    #[test]
     fn what_is_filled_in_appears() {
         assert_eq!(
             parse("a = one\n  two\n# no\nb = { $x } = 3")["a"],

@@ -61,6 +61,9 @@ impl Desk {
     /// together with it: two settings that only fit together can be made one after the other.
     /// Returns whether the session changed.
     pub fn apply(&mut self, action: Action) -> bool {
+        if action == Action::Reset {
+            self.problems.clear();
+        }
         let field = field_of(&action);
         // A newer wish for the same control replaces the older.
         self.problems.retain(|p| match (&p.action, &field) {

@@ -87,11 +87,11 @@ pub fn show(
     };
     let mut mask_words = match (name.as_str(), bias) {
         ("none", false) => "none: every key is seen. Drag here to hide some.".to_owned(),
-        ("none", true) => "distance × slope".to_owned(),
+        ("none", true) => "ALiBi: −slope × distance".to_owned(),
         (name, _) => format!("{name}, {hidden_cells} of {} hidden", s.n_q * s.n_k),
     };
     if bias && name != "none" {
-        mask_words.push_str(", and slopes");
+        mask_words.push_str(", and ALiBi");
     }
     let score_words = if session.soft_cap.is_some() {
         "capped".to_owned()

@@ -12,8 +12,9 @@ use crate::{
     app::Stop,
     canvas::{picture::Picture, scene::Scene},
     ctx::Ctx,
+    examples::shelf::{self, Shelf},
     session::{Action, Data},
-    source::SourceKind,
+    source::{Source, SourceKind},
     text::{t, tf},
 };
 use attention::Shape;
@@ -685,39 +686,68 @@ fn Running() -> impl IntoView {
 fn StageProblems() -> impl IntoView {
     let ctx = Ctx::get();
     const FIELDS: [&str; 10] = ["Q", "K", "V", "X", "W_Q", "W_K", "W_V", "S", "A", "O"];
-    let mine = move || {
-        FIELDS
-            .into_iter()
-            .find_map(|f| ctx.problem(f).map(|words| (f, words)))
-    };
     let failed = move || {
         ctx.view.with(|v| match v {
-            crate::ctx::Computed::Failed(_, why) => Some(why.clone()),
+            crate::ctx::Computed::Failed(last, why) => Some((last.is_some(), why.clone())),
             _ => None,
         })
     };
-    let can_take = move || {
-        mine().is_some_and(|(f, _)| matches!(f, "Q" | "K" | "V"))
-            && ctx.session(|s| matches!(s.data, Data::Tokens { .. }))
-    };
-    view! {
-        <div class="stage-problems">
-            {move || mine().map(|(field, words)| view! {
+    let one = move |field: &'static str| {
+        let projected = move || {
+            matches!(field, "Q" | "K" | "V")
+                && ctx.session(|s| matches!(s.data, Data::Tokens { .. }))
+        };
+        move || {
+            ctx.problem(field).map(|words| view! {
                 <p class="problem" role="alert" data-problem=field>
                     <span>{words}</span>
                     " "
-                    {move || can_take().then(|| view! {
-                        <button type="button" data-name="take-as-typed" on:click=move |_| ctx.act(Action::SetSource(SourceKind::Typed))>
+                    {move || projected().then(|| view! {
+                        <button
+                            type="button"
+                            data-name="take-as-typed-here"
+                            on:click=move |_| ctx.act(Action::SetSource(SourceKind::Typed))
+                        >
                             {t("stage-take")}
                         </button>
                     })}
                     " "
-                    <button type="button" class="quiet" data-name="dismiss" on:click=move |_| ctx.clear(field)>{t("dismiss")}</button>
+                    <button type="button" class="quiet" data-name="dismiss" on:click=move |_| ctx.clear(field)>
+                        {t("dismiss")}
+                    </button>
+                </p>
+            })
+        }
+    };
+    let shelf = Shelf::get();
+    // An example that did not come while another source is shown: its own place in the inputs is not there then.
+    let example = move || {
+        let shown = ctx.session(|s| matches!(s.source, Source::Example(_)));
+        if shown {
+            None
+        } else {
+            ctx.problem(shelf::FIELD)
+        }
+    };
+    // Nothing was ever drawn, because there is no engine to compute it.
+    let nothing =
+        move || ctx.engine.with(|e| e.failed.is_some()) && ctx.view.with(|v| v.last().is_none());
+    view! {
+        <div class="stage-problems">
+            {FIELDS.into_iter().map(one).collect_view()}
+            {move || example().map(|words| view! {
+                <p class="problem" role="alert" data-problem="opening">
+                    <span>{words}</span>
+                    " "
+                    <button type="button" data-name="retry-opening" on:click=move |_| shelf.retry(ctx)>
+                        {t("try-again")}
+                    </button>
                 </p>
             })}
-            {move || failed().map(|why| view! {
-                <p class="problem" role="alert" data-problem="view">{why} " " {t("stage-stale")}</p>
+            {move || failed().map(|(stale, why)| view! {
+                <p class="problem" role="alert" data-problem="view">{why} " " {stale.then(|| t("stage-stale"))}</p>
             })}
+            {move || nothing().then(|| view! { <p class="nothing">{t("stage-nothing")}</p> })}
         </div>
     }
 }
