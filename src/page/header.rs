@@ -10,6 +10,7 @@ use crate::{
     text::{t, tf},
 };
 use leptos::prelude::*;
+use wasm_bindgen::{JsCast, closure::Closure};
 
 /// The header, with every lab of the registry.
 #[component]
@@ -23,6 +24,7 @@ pub fn Header(
     on_theme: Callback<()>,
 ) -> impl IntoView {
     let ctx = Ctx::get();
+    when_fonts_arrive(on_theme);
     let tabs = labs::ALL.iter().map(|lab| {
         let (id, name) = (lab.id, t(lab.name));
         if id == current {
@@ -58,6 +60,19 @@ pub fn Header(
             <EngineFailed retry />
         </header>
     }
+}
+
+/// Calls back whenever a font of the style sheets has been fetched: canvases are then drawn again with it.
+fn when_fonts_arrive(redraw: Callback<()>) {
+    // The list of fonts is missing in no browser that runs this page; without it canvases keep the font they have.
+    let fonts = js_sys::Reflect::get(&document(), &"fonts".into()).ok();
+    let Some(fonts) = fonts.and_then(|f| f.dyn_into::<web_sys::EventTarget>().ok()) else {
+        return;
+    };
+    let done = Closure::<dyn FnMut()>::new(move || redraw.run(()));
+    let _ = fonts.add_event_listener_with_callback("loadingdone", done.as_ref().unchecked_ref());
+    // For as long as the page lives.
+    done.forget();
 }
 
 fn engine_words(state: &EngineState) -> String {
