@@ -56,9 +56,12 @@
   /** The exact numbers of a matrix from the dialog "Numbers as a table", all its pages. */
   lab.table = async (id) => {
     const find = (selector) => document.querySelector(selector);
-    if (!find('[data-name="table-matrix"]')) {
-      find('[data-name="tables"]').click();
+    // The event of an earlier closing may still be on its way and close it once more.
+    for (let tries = 0; tries < 20; tries += 1) {
+      if (!find('[data-name="table-matrix"]')) find('[data-name="tables"]').click();
       await frame();
+      await frame();
+      if (find('[data-name="table-matrix"]')) break;
     }
     const select = find('[data-name="table-matrix"]');
     if (!select) return 'the dialog with the table does not open';
