@@ -1,0 +1,166 @@
+//! What stands below a board: the cell under the hand in words, a job that takes long, what was refused and why.
+
+use crate::{
+    app::Stop,
+    ctx::{Computed, Ctx},
+    examples::shelf::{self, Shelf},
+    format,
+    labs::bench::{
+        board::{self, Same},
+        hands::Hands,
+        scene::Heats,
+    },
+    session::{Action, Data},
+    source::{Source, SourceKind},
+    text::{t, tf},
+};
+use leptos::prelude::*;
+
+/// The line under a board: the cell under the hand, in words; and how to change it.
+#[component]
+pub fn StageLine(
+    hands: Hands,
+    heats: Signal<Option<Same<Heats>>>,
+    /// What stands there while no cell is under the hand.
+    #[prop(into)]
+    hint: Signal<&'static str>,
+) -> impl IntoView {
+    let ctx = Ctx::get();
+    let spot = Memo::new(move |_| hands.pointed.get().or_else(|| hands.shown_cursor()));
+    let words = move || match spot.get() {
+        Some((m, r, c)) => {
+            heats.with(|h| ctx.session(|s| board::describe(h.as_deref(), s, m, r, c)))
+        }
+        None => hint.get().to_owned(),
+    };
+    let can_edit = move || {
+        let (m, _, _) = hands.cursor.get();
+        hands.focused.get().is_some()
+            && ctx.session(|s| m.tensor().is_some_and(|t| s.size_of(t).is_some()))
+    };
+    view! {
+        <p class="stage-line" data-name="stage-line">
+            <span data-read="cell">{words}</span>
+            <button
+                type="button"
+                class="quiet"
+                data-name="edit-cell"
+                class:away=move || !can_edit()
+                tabindex="-1"
+                on:pointerdown=move |ev| ev.prevent_default()
+                on:click=move |_| hands.edit(hands.cursor.get_untracked(), None)
+            >
+                {t("stage-change")}
+            </button>
+        </p>
+    }
+}
+
+/// A job that takes long says how far it is and can be stopped; else how well the float32 kernel agrees.
+#[component]
+pub fn Running() -> impl IntoView {
+    let ctx = Ctx::get();
+    let stop = expect_context::<Stop>();
+    let progress = Memo::new(move |_| ctx.engine.with(|e| e.progress));
+    let check = Memo::new(move |_| ctx.view.with(|v| v.last().and_then(|t| t.fast.clone())));
+    move || match (progress.get(), check.get()) {
+        (Some((done, total)), _) => {
+            let share = 100 * done / total.max(1);
+            view! {
+                <p class="running" data-name="running">
+                    <progress max=total.to_string() value=done.to_string()></progress>
+                    " "
+                    {tf("running", &[("share", &share)])}
+                    " "
+                    <button type="button" data-name="stop" on:click=move |_| stop.0.run(())>{t("running-stop")}</button>
+                </p>
+            }
+            .into_any()
+        }
+        (None, Some(check)) => {
+            let words = if check.overflowed > 0 {
+                tf("fast-overflow", &[("n", &check.overflowed)])
+            } else {
+                tf("fast-agrees", &[("error", &format::rough(check.max_error))])
+            };
+            view! {
+                <p class="running fast" title=t("fast-help") data-read="fast_error" data-value=format!("{:?}", check.max_error)>
+                    {words}
+                </p>
+            }
+            .into_any()
+        }
+        (None, None) => view! { <p class="running fast"></p> }.into_any(),
+    }
+}
+
+/// What is wrong with an edit of a tensor, and why the picture is not that of the present settings.
+#[component]
+pub fn StageProblems() -> impl IntoView {
+    let ctx = Ctx::get();
+    const FIELDS: [&str; 10] = ["Q", "K", "V", "X", "W_Q", "W_K", "W_V", "S", "A", "O"];
+    let failed = move || {
+        ctx.view.with(|v| match v {
+            Computed::Failed(last, why) => Some((last.is_some(), why.clone())),
+            _ => None,
+        })
+    };
+    let one = move |field: &'static str| {
+        let projected = move || {
+            matches!(field, "Q" | "K" | "V")
+                && ctx.session(|s| matches!(s.data, Data::Tokens { .. }))
+        };
+        move || {
+            ctx.problem(field).map(|words| view! {
+                <p class="problem" role="alert" data-problem=field>
+                    <span>{words}</span>
+                    " "
+                    {move || projected().then(|| view! {
+                        <button
+                            type="button"
+                            data-name="take-as-typed-here"
+                            on:click=move |_| ctx.act(Action::SetSource(SourceKind::Typed))
+                        >
+                            {t("stage-take")}
+                        </button>
+                    })}
+                    " "
+                    <button type="button" class="quiet" data-name="dismiss" on:click=move |_| ctx.clear(field)>
+                        {t("dismiss")}
+                    </button>
+                </p>
+            })
+        }
+    };
+    let shelf = Shelf::get();
+    // An example that did not come while another source is shown: its own place in the inputs is not there then.
+    let example = move || {
+        let shown = ctx.session(|s| matches!(s.source, Source::Example(_)));
+        if shown {
+            None
+        } else {
+            ctx.problem(shelf::FIELD)
+        }
+    };
+    // Nothing was ever drawn, because there is no engine to compute it.
+    let nothing =
+        move || ctx.engine.with(|e| e.failed.is_some()) && ctx.view.with(|v| v.last().is_none());
+    view! {
+        <div class="stage-problems">
+            {FIELDS.into_iter().map(one).collect_view()}
+            {move || example().map(|words| view! {
+                <p class="problem" role="alert" data-problem="opening">
+                    <span>{words}</span>
+                    " "
+                    <button type="button" data-name="retry-opening" on:click=move |_| shelf.retry(ctx)>
+                        {t("try-again")}
+                    </button>
+                </p>
+            })}
+            {move || failed().map(|(stale, why)| view! {
+                <p class="problem" role="alert" data-problem="view">{why} " " {stale.then(|| t("stage-stale"))}</p>
+            })}
+            {move || nothing().then(|| view! { <p class="nothing">{t("stage-nothing")}</p> })}
+        </div>
+    }
+}

@@ -1,0 +1,118 @@
+//! The text field over a cell.
+
+use crate::{
+    ctx::Ctx,
+    labs::bench::{
+        edit,
+        hands::{Hands, Spot},
+        layout::Layout,
+    },
+    text::tf,
+};
+use leptos::{html, prelude::*};
+use wasm_bindgen::JsCast;
+
+/// The text field over the cell that is being edited, and what is wrong with its text.
+#[component]
+pub fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView {
+    let input = NodeRef::<html::Input>::new();
+    let spot = Memo::new(move |_| hands.editor.with(|e| e.as_ref().map(|e| e.spot)));
+    Effect::new(move || {
+        if spot.get().is_some()
+            && let Some(field) = input.get()
+        {
+            let _ = field.focus();
+            if hands
+                .editor
+                .with_untracked(|e| e.as_ref().is_some_and(|e| e.text.chars().count() > 1))
+            {
+                field.select();
+            }
+        }
+    });
+    let back = move |spot: Spot| {
+        hands.editor.set(None);
+        if let Some(place) = document()
+            .query_selector(&format!("[data-matrix='{:?}']", spot.0))
+            .ok()
+            .flatten()
+            && let Ok(place) = place.dyn_into::<web_sys::HtmlElement>()
+        {
+            let _ = place.focus();
+        }
+    };
+    move || {
+        let spot = spot.get()?;
+        let place = layout.with(|l| l.as_ref().and_then(|l| l.place(spot.0)).copied())?;
+        let cell = place.cell(spot.1, spot.2);
+        let w = cell.w.max(64.0);
+        let h = cell.h.max(26.0);
+        let (x, y) = (
+            cell.x + cell.w / 2.0 - w / 2.0,
+            cell.y + cell.h / 2.0 - h / 2.0,
+        );
+        // What is wrong stands left of the cell where there is room, below it elsewhere.
+        let beside = x > 230.0;
+        let error = move || {
+            hands
+                .editor
+                .with(|e| e.as_ref().and_then(|e| e.error.clone()))
+        };
+        let text = hands
+            .editor
+            .with_untracked(|e| e.as_ref().map(|e| e.text.clone()))
+            .unwrap_or_default();
+        let label = tf(
+            "stage-editing",
+            &[(
+                "cell",
+                &edit::cell_name(
+                    &Ctx::get().desk.with_untracked(|d| d.session().clone()),
+                    spot.0,
+                    spot.1,
+                    spot.2,
+                ),
+            )],
+        );
+        Some(view! {
+            <div class="cell-editor" class:beside=beside style:left=format!("{x}px") style:top=format!("{y}px")>
+                <input
+                    node_ref=input
+                    type="text"
+                    inputmode="decimal"
+                    autocomplete="off"
+                    spellcheck="false"
+                    data-name="cell-editor"
+                    aria-label=label
+                    aria-invalid=move || if error().is_some() { "true" } else { "false" }
+                    aria-describedby="cell-editor-problem"
+                    style:width=format!("{w}px")
+                    style:height=format!("{h}px")
+                    prop:value=text
+                    on:input=move |ev| {
+                        let text = event_target_value(&ev);
+                        hands.editor.update(|e| if let Some(e) = e { e.text = text; e.error = None });
+                    }
+                    on:keydown=move |ev: web_sys::KeyboardEvent| {
+                        ev.stop_propagation();
+                        match ev.key().as_str() {
+                            "Enter" | "Tab" => {
+                                ev.prevent_default();
+                                if hands.commit() {
+                                    back(spot);
+                                }
+                            }
+                            "Escape" => back(spot),
+                            _ => {}
+                        }
+                    }
+                    on:blur=move |_| { hands.commit(); }
+                    on:pointerdown=move |ev| ev.stop_propagation()
+                />
+                <p class="problem" id="cell-editor-problem" role="alert" data-problem="cell" hidden=move || error().is_none()>
+                    {move || error().unwrap_or_default()}
+                </p>
+            </div>
+        })
+    }
+}
