@@ -16,6 +16,7 @@ inspector-hidden = hidden
 inspector-underflow = underflow
 inspector-sees-nothing = This row sees no key. Softmax would be 0/0, so its weights and its output are 0 by rule.
 inspector-rest = and { $n } more keys, together { $together }
+inspector-all = all of them
 bars-label = Scores and weights of row { $row } over { $n } keys; the numbers stand in the table that follows.
 read-row-label = The row in numbers
 read-all-label = All rows in numbers

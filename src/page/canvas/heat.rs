@@ -75,7 +75,7 @@ pub enum Print {
     Typed,
     /// Computed: two decimals, an exact zero as 0.
     Computed,
-    /// Computed and below 1: three decimals, an exact zero as 0.
+    /// A derivative below 1: three decimals, an exact zero as 0, nothing where the mask hides.
     Fine,
     /// A mask: 0 and −∞.
     Mask,

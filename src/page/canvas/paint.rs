@@ -317,6 +317,9 @@ impl Brush<'_> {
                     Look::Plain | Look::Overflow => self.palette.colour(heat.scale, value),
                     _ => self.palette.ink(Ink::Ground),
                 };
+                if text.is_empty() {
+                    continue;
+                }
                 let colour = self.palette.text_on(ground);
                 let at = (cell.x + cell.w / 2.0, cell.y + cell.h / 2.0);
                 if matches!(look, Look::Masked | Look::MaskedByHand | Look::Empty) {
@@ -345,6 +348,8 @@ impl Brush<'_> {
 /// What stands in a cell: the number in the fewest digits that are true and fit, a state's sign otherwise.
 pub fn text_in_cell(value: f64, look: Look, print: Print, width: f64) -> String {
     match (print, look) {
+        // Nothing depends on a hidden score: the hatch says it.
+        (Print::Fine, Look::Masked | Look::MaskedByHand | Look::Empty) => String::new(),
         (Print::Mask, Look::Masked | Look::MaskedByHand) => "−∞".into(),
         (_, Look::Masked | Look::MaskedByHand | Look::Empty | Look::Underflow) => "0".into(),
         (Print::Typed, _) => {

@@ -49,7 +49,9 @@ fn value_of(shown: &Shown, name: &str) -> String {
 
 fn one(formula: Formula, name: &'static str, exact: String) -> impl IntoView {
     let body = match formula.body {
-        Body::Math(math) => view! { <div class="math" inner_html=math></div> }.into_any(),
+        Body::Math(math) => {
+            view! { <div class="math" tabindex="0" inner_html=math></div> }.into_any()
+        }
         Body::Words(words) => {
             view! { <p class="in-words">{crate::widgets::rich(&words)}</p> }.into_any()
         }

@@ -21,6 +21,7 @@ mod width;
 pub use dialog::Dialog;
 pub use width::of as width_of;
 
+use super::tables;
 use crate::{
     canvas::{heat::Scale, picture::Picture},
     ctx::{Ctx, Sheet},
@@ -187,6 +188,11 @@ fn Bars(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
             )
         })
     });
+    let wanted = tables::Wanted::get();
+    let in_table = move |_| {
+        let row = shown.with_untracked(|s| s.as_ref().map_or(0, Shown::query));
+        wanted.ask(tables::matrix::Matrix::A, row, 0);
+    };
     let label = move || {
         shown.with(|s| {
             s.as_ref().map_or(String::new(), |s| {
@@ -200,13 +206,22 @@ fn Bars(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
             <Show when=move || nothing.get()>
                 <p class="note sees-nothing" data-read="sees_nothing">{t("inspector-sees-nothing")}</p>
             </Show>
-            {move || {
-                rest()
-                    .map(|(more, together)| {
-                        let words = tf("inspector-rest", &[("n", &more), ("together", &digits::small(together))]);
-                        view! { <p class="note" data-read="rest" data-value=js(together)>{words}</p> }
-                    })
-            }}
+            <Show when=move || rest().is_some()>
+                <p class="note rest">
+                    <span data-read="rest" data-value=move || rest().map(|(_, together)| js(together))>
+                        {move || {
+                            rest()
+                                .map(|(more, together)| {
+                                    let together = digits::small(together);
+                                    tf("inspector-rest", &[("n", &more), ("together", &together)])
+                                })
+                        }}
+                    </span>
+                    <button class="quiet" data-name="row-in-table" on:click=in_table>
+                        {t("inspector-all")}
+                    </button>
+                </p>
+            </Show>
             <Spoken shown=shown lines=lines />
         </div>
     }
@@ -223,7 +238,7 @@ fn Spoken(shown: Memo<Option<Shown>>, lines: Memo<Vec<facts::Line>>) -> impl Int
                     <tr data-key=l.key data-score=js(l.logit) data-weight=js(l.weight)>
                         <th scope="row">{s.setting.names.key(l.key).to_string()}</th>
                         <td>{format::in_cell(l.logit)}</td>
-                        <td>{format::fixed(l.weight, 3)} " " {super::tables::word(l.look)}</td>
+                        <td>{format::fixed(l.weight, 3)} " " {tables::word(l.look)}</td>
                     </tr>
                 }
             });
@@ -320,7 +335,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
         >
             <section class="jacobian">
                 <h3>
-                    {t("jacobian")} <span class="quiet" class:below=move || !numbers.get()>
+                    {t("jacobian")} " " <span class="soft" class:below=move || !numbers.get()>
                         {t("jacobian-norm")} " "
                         <b data-read="jacobian_norm" data-value=move || js(norm())>{move || format::fixed(norm(), 3)}</b>
                         ", " <abbr title=t("jacobian-most")>{t("jacobian-max")}</abbr>
@@ -341,7 +356,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
             </section>
             <section class="gradient">
                 <h3>
-                    {t("gradient")} <span class="below">
+                    {t("gradient")} " " <span class="below">
                         <gradient::LossLine shown=shown open=field />
                     </span>
                 </h3>
@@ -405,7 +420,7 @@ fn Output(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
         <section class="output">
             <h3>{t("output")} " " <span class="plain">{heading}</span></h3>
             <Show when=move || fits.get() fallback=move || view! {
-                <p class="quiet">{caption}</p>
+                <p class="soft">{caption}</p>
                 <Picture scene=picture label=Signal::derive(move || t("output-picture").to_owned()) />
             }>
                 {sum}

@@ -60,6 +60,7 @@ pub struct Window(pub RwSignal<(f64, f64)>);
 /// The lab.
 #[component]
 pub fn Bench() -> impl IntoView {
+    tables::Wanted::provide();
     let ctx = Ctx::get();
     let Window(window) = expect_context::<Window>();
     let fold = Memo::new(move |_| Fold::of(window.get()));

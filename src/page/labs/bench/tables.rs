@@ -16,13 +16,49 @@ use wasm_bindgen_futures::JsFuture;
 /// Rows and columns that are shown at a time.
 pub const PAGE: usize = 50;
 
+/// Which table is open: any part of the page may ask for one.
+#[derive(Clone, Copy)]
+pub struct Wanted {
+    open: RwSignal<bool>,
+    matrix: RwSignal<Matrix>,
+    /// First row and column of the page.
+    from: RwSignal<(usize, usize)>,
+}
+
+impl Wanted {
+    /// Makes it known to the components below this one.
+    pub fn provide() {
+        provide_context(Wanted::new());
+    }
+
+    /// The one that was provided.
+    pub fn get() -> Wanted {
+        use_context().unwrap_or_else(Wanted::new)
+    }
+
+    fn new() -> Wanted {
+        Wanted {
+            open: RwSignal::new(false),
+            matrix: RwSignal::new(Matrix::A),
+            from: RwSignal::new((0, 0)),
+        }
+    }
+
+    /// Opens a matrix at the page that has a cell.
+    pub fn ask(self, matrix: Matrix, row: usize, col: usize) {
+        self.matrix.set(matrix);
+        self.from.set((row / PAGE * PAGE, col / PAGE * PAGE));
+        self.open.set(true);
+    }
+}
+
 /// The button "Numbers as a table" and its dialog; the key "t" opens it from anywhere but a field.
 #[component]
 pub fn Tables() -> impl IntoView {
     let ctx = Ctx::get();
     let shown = inspector::shown();
-    let open = RwSignal::new(false);
-    let matrix = RwSignal::new(Matrix::A);
+    let wanted = Wanted::get();
+    let open = wanted.open;
     let have = Memo::new(move |_| shown.with(Option::is_some));
     let key = window_event_listener(ev::keydown, move |event| {
         let with_modifier = event.ctrl_key() || event.meta_key() || event.alt_key();
@@ -49,7 +85,7 @@ pub fn Tables() -> impl IntoView {
             {t("table-open")}
         </button>
         <Dialog open=open title=title name="tables">
-            <Inside shown=shown matrix=matrix ctx=ctx />
+            <Inside shown=shown wanted=wanted ctx=ctx />
         </Dialog>
     }
 }
@@ -70,8 +106,8 @@ fn in_field(event: &ev::KeyboardEvent) -> bool {
 }
 
 #[component]
-fn Inside(shown: Memo<Option<Shown>>, matrix: RwSignal<Matrix>, ctx: Ctx) -> impl IntoView {
-    let from = RwSignal::new((0_usize, 0_usize));
+fn Inside(shown: Memo<Option<Shown>>, wanted: Wanted, ctx: Ctx) -> impl IntoView {
+    let Wanted { matrix, from, .. } = wanted;
     let size =
         Memo::new(move |_| shown.with(|s| s.as_ref().map_or((0, 0), |s| matrix.get().size(s))));
     // A page that a smaller matrix no longer has is not asked for.

@@ -297,6 +297,7 @@ fn weight(shown: &Shown) -> Formula {
                 "formula-weight-sink",
                 &[("n", visible), ("sink", Word::Plain(brief(s)))],
             ),
+            None if facts.visible == 1 => caption("formula-weight-one", &[]),
             None => caption("formula-weight", &[("n", visible)]),
         }
     } else {

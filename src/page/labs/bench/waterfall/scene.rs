@@ -84,12 +84,10 @@ pub fn steps(shown: &Shown) -> Vec<Step> {
             attention::Hidden::NegInfinity => "−∞".to_owned(),
             attention::Hidden::Finite(x) => brief(x),
         };
-        steps.push(step(
-            t("waterfall-mask"),
-            mask,
-            format!("= {}", brief(line.logit)),
-            false,
-        ));
+        steps.push(step(t("waterfall-mask"), mask, "", false));
+        if line.logit.is_finite() {
+            steps.push(step("=", brief(line.logit), "", true));
+        }
     }
     let after = match line.look {
         Look::Underflow => t("inspector-underflow"),
