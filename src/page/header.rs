@@ -36,7 +36,7 @@ pub fn Header(
     view! {
         <header class="top">
             <div class="top-line">
-                <p class="brand">{t("brand")}</p>
+                <h1 class="brand">{t("brand")}</h1>
                 <nav aria-label=t("labs")>
                     <ul class="tabs">{tabs.collect_view()}</ul>
                 </nav>

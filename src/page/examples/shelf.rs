@@ -112,8 +112,16 @@ impl Shelf {
         });
     }
 
-    /// Asks again for what failed.
+    /// Asks again for what failed: a head, and the pictures of its sentence.
     pub fn retry(self, ctx: Ctx) {
+        ctx.clear(FIELD);
+        let pictured = self.pictured.get_value();
+        let there = self
+            .maps
+            .with_untracked(|m| m.as_ref().is_some_and(|(of, _)| *of == pictured));
+        if !pictured.is_empty() && !there {
+            self.want_maps(ctx, pictured);
+        }
         if let Some(wish) = self.wish.get_untracked() {
             self.open(ctx, wish);
         }

@@ -9,6 +9,9 @@ use crate::{
 use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
 
+/// More heads than this take the whole width of the column.
+const MANY: usize = 8;
+
 /// The heads in a row, in groups that share keys and values; a bracket under each group names its key/value head.
 /// Nothing where there is one head.
 #[component]
@@ -72,7 +75,7 @@ pub fn HeadInput() -> impl IntoView {
     view! {
         <Show when=move || { counts.get().0 > 1 }>
             <div class="several" role="radiogroup" aria-label=t("shown-heads") data-name="shown-head" on:keydown=on_key>
-                <span class="several-label" aria-hidden="true">{t("head")}</span>
+                <span class="several-label" aria-hidden="true" hidden=move || { counts.get().0 > MANY }>{t("head")}</span>
                 <div class="several-groups" class:shared=move || { counts.get().0 > counts.get().1 }>
                     {move || {
                         let (heads, kv) = counts.get();

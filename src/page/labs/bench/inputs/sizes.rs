@@ -42,7 +42,6 @@ pub fn SizesInput() -> impl IntoView {
                     class="text-button"
                     data-name="take-as-typed"
                     title=t("take-as-typed-help")
-                    aria-label=t("take-as-typed-help")
                     on:click=move |_| ctx.act(Action::SetSource(SourceKind::Typed))
                 >
                     {t("take-as-typed")}

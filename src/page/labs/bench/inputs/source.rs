@@ -75,6 +75,25 @@ pub fn SourceInput() -> impl IntoView {
     }
 }
 
+/// Why an example did not come, and a button that asks again. Where another source is shown, the pipeline says so.
+#[component]
+fn ExampleProblem() -> impl IntoView {
+    let ctx = Ctx::get();
+    let shelf = Shelf::get();
+    let failed = Memo::new(move |_| {
+        let shown = ctx.session(|s| s.source.kind() == SourceKind::Example);
+        shown && ctx.problem(examples::FIELD).is_some()
+    });
+    view! {
+        <Show when=move || failed.get()>
+            <Problem field=examples::FIELD />
+            <button type="button" class="text-button" data-name="retry-example" on:click=move |_| shelf.retry(ctx)>
+                {t("try-again")}
+            </button>
+        </Show>
+    }
+}
+
 /// A sentence, the picture of its heads, and what is worth a look among them.
 #[component]
 fn ExampleInput() -> impl IntoView {
@@ -112,24 +131,9 @@ fn ExampleInput() -> impl IntoView {
             shelf.want_maps(ctx, name);
         }
     });
-    let failed = Memo::new(move |_| ctx.problem(examples::FIELD).is_some());
     view! {
         <Select name="sentence" label=t("sentence") options=options value=sentence choose=choose />
-        <Problem field=examples::FIELD />
-        <Show when=move || failed.get()>
-            <button
-                type="button"
-                class="text-button"
-                data-name="retry-example"
-                on:click=move |_| {
-                    ctx.clear(examples::FIELD);
-                    shelf.want_maps(ctx, sentence.get_untracked());
-                    shelf.retry(ctx);
-                }
-            >
-                {t("try-again")}
-            </button>
-        </Show>
+        <ExampleProblem />
         <HeadPicker />
         <Suggested />
     }
