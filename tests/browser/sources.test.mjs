@@ -39,6 +39,19 @@ test('opens on the sentence “coreference” at a head that shows something', a
   await isHead(3, 1);
 });
 
+test('invites one gesture, and answers it', async () => {
+  const invite = () => bench.eval(() => document.querySelector('[data-name="invite"]').textContent);
+  assert.match(await invite(), /Drag the scale to the right.*was.*keys/);
+  const slider = await bench.reach('[data-name="scale-slider"]');
+  await slider.sendKeys(Key.PAGE_UP, Key.PAGE_UP, Key.PAGE_UP);
+  await bench.settled();
+  const words = await invite();
+  assert.doesNotMatch(words, /Drag the scale/);
+  assert.ok(words.includes((await bench.read('mean_top_weight')).toFixed(3)), words);
+  assert.ok(words.includes((await bench.read('mean_jacobian_norm')).toFixed(3)), words);
+  await bench.choose('scale-choice', 'inverse_sqrt');
+});
+
 test('another head by click, by key, by the words below, and as suggested', async () => {
   await bench.click('[data-head="4.5"].map');
   assert.match(await bench.text('head'), /Layer 4, head 5/);

@@ -410,7 +410,7 @@ export class Bench {
 
   /** Opens the sheet "inputs" or "inspector" where the page has it as a sheet. */
   async sheet(which) {
-    const selector = `aside.${which}`;
+    const selector = `.bench > .${which}`;
     await this.find(selector);
     if (!(await this.eval((s) => document.querySelector(s).classList.contains('sheet'), selector))) return;
     if (await this.eval((s) => document.querySelector(s).classList.contains('open'), selector)) return;
