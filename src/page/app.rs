@@ -18,7 +18,7 @@ use crate::{
 use attention::Scale;
 use leptos::prelude::*;
 use protocol::{Job, Look, Ready, Reply, Revision, Variant};
-use std::{rc::Rc, sync::Arc, time::Duration};
+use std::{cell::Cell, rc::Rc, sync::Arc, time::Duration};
 use wasm_bindgen::{JsCast, closure::Closure};
 
 /// A picture older than this, while a newer one is owed, is marked as waiting.
@@ -68,6 +68,7 @@ pub fn App() -> impl IntoView {
         prose: property("--prose"),
     })));
     watch_window(size, ratio);
+    watch_density(ratio.0, Rc::default());
     watch_theme(ctx);
     watch_keys(ctx);
 
@@ -319,6 +320,27 @@ fn watch_window(Window(size): Window, Ratio(ratio): Ratio) {
         }
     });
     on_cleanup(move || resized.remove());
+}
+
+/// A window moved to a screen of another density fires no `resize`: a query for the present density does.
+fn watch_density(ratio: RwSignal<f64>, newest: Rc<Cell<u32>>) {
+    let mine = newest.get();
+    let query = format!("(resolution: {}dppx)", window().device_pixel_ratio());
+    let Some(list) = window().match_media(&query).ok().flatten() else {
+        return;
+    };
+    let changed = Closure::<dyn FnMut()>::new(move || {
+        // The query of an earlier density has nothing to say any more.
+        if newest.get() == mine {
+            newest.set(mine.wrapping_add(1));
+            ratio.set(window().device_pixel_ratio());
+            watch_density(ratio, newest.clone());
+        }
+    });
+    let _ = list.add_event_listener_with_callback("change", changed.as_ref().unchecked_ref());
+    // The page listens as long as it lives; a list that nobody holds may be collected, and its listener with it.
+    changed.forget();
+    std::mem::forget(list);
 }
 
 fn watch_theme(ctx: Ctx) {
