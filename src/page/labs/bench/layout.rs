@@ -288,6 +288,8 @@ impl Layout {
             .filter(|_| self.narrow.is_none())
             .and_then(|m| self.place(*m));
         match next {
+            // With numbers every row of V has its name left of it.
+            Some(next) if self.numbers && matrix == Matrix::M => next.rect.x - here.rect.x - 40.0,
             Some(next) => next.rect.x - here.rect.x - 8.0,
             None => self.width - here.rect.x,
         }

@@ -348,7 +348,7 @@ impl Art<'_> {
             // Room beside the labels of A's columns.
             let words_x = v.rect.x + v.rect.w / 2.0 - 8.0;
             let y = (v.rect.bottom() + o.rect.y) / 2.0;
-            if self.layout.upright && words_x - 100.0 > a.rect.right() {
+            if self.layout.upright && words_x - 98.0 > a.rect.right() {
                 self.scene.text(
                     words_x,
                     y,

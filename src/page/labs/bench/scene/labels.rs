@@ -98,9 +98,9 @@ impl Art<'_> {
             return;
         };
         let pitch = place.cell_h();
-        let step = names::step(pitch, 13.0);
+        let step = names::step(pitch, 12.0);
         for row in 0..place.rows {
-            let near = here.is_some_and(|h| h != row && h.abs_diff(row) as f64 * pitch < 13.0);
+            let near = here.is_some_and(|h| h != row && h.abs_diff(row) as f64 * pitch < 12.0);
             if (row % step != 0 && here != Some(row)) || near {
                 continue;
             }
@@ -139,7 +139,7 @@ impl Art<'_> {
             let Some(place) = self.place(*matrix) else {
                 continue;
             };
-            let need = if self.layout.upright { 13.0 } else { 26.0 };
+            let need = if self.layout.upright { 12.0 } else { 26.0 };
             let pitch = place.cell_w();
             let step = names::step(pitch, need);
             for col in 0..place.cols {

@@ -121,7 +121,7 @@ impl Art<'_> {
             return;
         }
         let y = place.rect.bottom() + BRACKET + 28.0;
-        let width = 96.0_f64.min(self.layout.reach(matrix) - 12.0).max(40.0);
+        let width = 96.0_f64.min(self.layout.reach(matrix) - 8.0).max(24.0);
         let x = place.rect.x;
         let steps = 48;
         let (low, ends) = match source.scale {
