@@ -21,7 +21,7 @@ mod width;
 pub use dialog::Dialog;
 pub use width::of as width_of;
 
-use super::tables;
+use super::{Window, tables};
 use crate::{
     canvas::{heat::Scale, picture::Picture},
     ctx::{Ctx, Sheet},
@@ -212,7 +212,7 @@ fn Bars(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
                         {move || {
                             rest()
                                 .map(|(more, together)| {
-                                    let together = digits::small(together);
+                                    let together = digits::weight(together);
                                     tf("inspector-rest", &[("n", &more), ("together", &together)])
                                 })
                         }}
@@ -375,6 +375,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
 /// The output in the plane of the row's values, or written out as a sum.
 #[component]
 fn Output(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
+    let Window(window) = expect_context::<Window>();
     let fits = Memo::new(move |_| shown.with(|s| s.as_ref().is_some_and(mix::fits)));
     // The plane belongs to the row to which the hand returns, so that it holds still while the pointer moves.
     let basis = Memo::new_with_compare(
@@ -399,7 +400,7 @@ fn Output(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
     let picture = Memo::new(move |_| {
         shown.with(|s| match (s, plane.get()) {
             (Some(s), Some(plane)) if plane.width() == s.trace().shape.d_v => {
-                let height = if width.get() >= 320.0 { 190.0 } else { 112.0 };
+                let height = plane_height(width.get(), window.get().1);
                 Arc::new(output::scene(s, &plane, width.get(), height))
             }
             _ => Arc::default(),
@@ -426,6 +427,15 @@ fn Output(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
                 {sum}
             </Show>
         </section>
+    }
+}
+
+/// In the column as high as a window of the usual height leaves room for, and what a higher one has besides.
+fn plane_height(width: f64, window: f64) -> f64 {
+    if width >= 320.0 {
+        190.0
+    } else {
+        (112.0 + (window - 900.0)).clamp(112.0, 200.0).floor()
     }
 }
 

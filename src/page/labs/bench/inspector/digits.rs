@@ -37,6 +37,15 @@ pub fn small(x: f64) -> String {
     }
 }
 
+/// A weight: three decimals, its leading digits where they would all be 0.
+pub fn weight(x: f64) -> String {
+    if x != 0.0 && x < 0.0005 {
+        format!("{x:.0e}").replace('-', "−")
+    } else {
+        format::fixed(x, 3)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,6 +70,14 @@ mod tests {
         for (x, text) in cases {
             assert_eq!(brief(x), text, "{x}");
         }
+    }
+
+    #[test]
+    fn weights_are_never_0_000() {
+        assert_eq!(
+            (weight(0.12), weight(6.6e-4), weight(3.2e-5), weight(0.0)),
+            ("0.120".into(), "0.001".into(), "3e−5".into(), "0".into())
+        );
     }
 
     #[test]
