@@ -12,7 +12,7 @@ import chrome from 'selenium-webdriver/chrome.js';
 const FLAGS = [
   '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync',
   '--disable-background-networking', '--disable-component-update', '--hide-scrollbars', '--force-color-profile=srgb',
-  '--enable-precise-memory-info', '--js-flags=--expose-gc',
+  '--enable-precise-memory-info', '--js-flags=--expose-gc', '--enable-blink-features=ForceEagerMeasureMemory',
 ];
 
 /** Runs in the page: hands for the script. */
