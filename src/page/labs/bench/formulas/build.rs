@@ -126,12 +126,14 @@ fn score(shown: &Shown) -> Formula {
     let mut line = vec![at("s", i, j), op("=")];
     let (dot, scale) = (c.dot, shown.trace().scale);
     let d_k = shown.trace().shape.d_k;
+    let steps = [
+        shown.setting.soft_cap().is_some(),
+        shown.setting.biased(),
+        !c.visible,
+    ];
+    let steps = steps.into_iter().filter(|s| *s).count();
     // What follows the scaled score needs the room that the products would take.
-    let few = d_k <= FEW
-        && c.visible
-        && shown.setting.soft_cap().is_none()
-        && !shown.setting.biased()
-        && products_are_short(shown);
+    let few = d_k <= FEW && steps == 0 && products_are_short(shown);
     let product = if few {
         products(shown)
     } else {
@@ -151,7 +153,11 @@ fn score(shown: &Shown) -> Formula {
         } else {
             root(sub(id("d"), id("k")))
         };
-        line.extend([frac(product, below), op("="), frac(n(dot), n(divisor))]);
+        line.push(frac(product, below));
+        // Where several steps follow, their room is worth more than the quotient's.
+        if steps < 2 {
+            line.extend([op("="), frac(n(dot), n(divisor))]);
+        }
     } else {
         let bracket = |m: Math| if few { row([op("("), m, op(")")]) } else { m };
         line.extend([
@@ -217,7 +223,9 @@ fn later(shown: &Shown, mut line: Vec<Math>) -> Vec<Math> {
         line.extend([
             op("→"),
             n(cap),
+            m::space(),
             id("tanh"),
+            m::space(),
             frac(n(c.scaled), n(cap)),
             op("="),
             n(c.capped),

@@ -60,6 +60,11 @@ pub fn number(text: &str) -> Math {
     element("mn", &escape(text))
 }
 
+/// A thin space, as between a number and a function.
+pub fn space() -> Math {
+    Math("<mspace width=\"0.17em\"></mspace>".to_owned())
+}
+
 /// An operator or relation.
 pub fn op(text: &str) -> Math {
     element("mo", &escape(text))

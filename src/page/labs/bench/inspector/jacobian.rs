@@ -64,7 +64,7 @@ impl Grid {
     /// Where the gradient begins beside a small view without numbers.
     pub fn beside(width: f64) -> f64 {
         if width < 320.0 {
-            124.0
+            128.0
         } else {
             (width / 2.0).floor()
         }
