@@ -384,12 +384,11 @@ fn watch_keys(ctx: Ctx) {
             ("Escape", false, _)
                 if !typing
                     && ctx.sheet.get_untracked() == crate::ctx::Sheet::Closed
-                    && !ev.default_prevented() =>
+                    && !ev.default_prevented()
+                    && ctx.desk.with_untracked(|d| d.session().pin.is_some()) =>
             {
-                if ctx.desk.with_untracked(|d| d.session().pin.is_some()) {
-                    ctx.act(Action::Pin(None));
-                    ctx.say(t("unpinned"));
-                }
+                ctx.act(Action::Pin(None));
+                ctx.say(t("unpinned"));
             }
             _ => {}
         }

@@ -233,7 +233,7 @@ impl Art<'_> {
             return if middle { self.ink3 } else { self.ground };
         }
         let edge = at.0 < u || at.1 < u || at.0 + u >= size.0 || at.1 + u >= size.1;
-        if edge && ((at.0 + at.1) / (2 * u)) % 2 == 0 {
+        if edge && ((at.0 + at.1) / (2 * u)).is_multiple_of(2) {
             return self.ink3;
         }
         // ▾ in the bottom right corner.

@@ -153,7 +153,7 @@ impl Session {
             }
         }
         let s = next.shape;
-        if s.heads % s.kv_heads != 0 {
+        if !s.heads.is_multiple_of(s.kv_heads) {
             let fits: Vec<String> = (1..=s.heads)
                 .filter(|g| s.heads.is_multiple_of(*g))
                 .map(|g| g.to_string())

@@ -433,7 +433,7 @@ fn vector(values: &[f64]) -> Math {
         if k > 0 {
             pieces.push(op(","));
         }
-        pieces.push(number(&format::fixed(*x, 2)));
+        pieces.push(number(&format::in_cell(*x)));
     }
     pieces.push(op(")"));
     row(pieces)

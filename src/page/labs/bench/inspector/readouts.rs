@@ -78,7 +78,7 @@ pub fn row(shown: &Shown) -> Vec<Read> {
         top.whose = Some(shown.setting.names.key(f.top_key));
     }
     lines.push(top);
-    let lse = tf("read-lse", &[("lse", &format::fixed(f.lse, 2))]);
+    let lse = tf("read-lse", &[("lse", &format::in_cell(f.lse))]);
     match shown.sink() {
         Some(logit) => {
             lines.push(read("row_sum", t("read-sum"), f.row_sum, 3, lse));

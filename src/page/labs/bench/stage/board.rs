@@ -79,13 +79,13 @@ pub fn Board(
         let finger = ev.pointer_type() == "touch";
         if let (true, Some((x0, y0)), Some((x, y))) =
             (finger, begun.get_value(), at(ev.client_x(), ev.client_y()))
+            && (x - x0).abs() > 48.0
+            && (x - x0).abs() > 1.5 * (y - y0).abs()
         {
-            if (x - x0).abs() > 48.0 && (x - x0).abs() > 1.5 * (y - y0).abs() {
-                begun.set_value(None);
-                hands.cancel();
-                swipe.run(x < x0);
-                return;
-            }
+            begun.set_value(None);
+            hands.cancel();
+            swipe.run(x < x0);
+            return;
         }
         begun.set_value(None);
         hands.release(finger);
