@@ -19,7 +19,7 @@ before(async () => {
   given = { q: all.q[0], k: all.k[0], v: all.v[0] };
 });
 
-beforeEach(() => bench.press('reset'));
+beforeEach(() => bench.reset());
 
 afterEach(() => bench.sound());
 

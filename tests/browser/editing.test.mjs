@@ -18,7 +18,7 @@ before(async () => {
 });
 
 beforeEach(async () => {
-  await bench.press('reset');
+  await bench.reset();
   const all = random(SHAPE);
   given = { q: all.q[0], k: all.k[0], v: all.v[0] };
   await agrees(bench, { given }, 'before the edit');
@@ -197,7 +197,7 @@ test('reset takes edits and settings back, and undo brings them again', async ()
   await bench.choose('mask', 'padding');
   const mask = { padding: { key_length: 4 } };
   await agrees(bench, { given, scale: 0.7, mask }, 'edited');
-  await bench.press('reset');
+  await bench.reset();
   const all = random(SHAPE);
   await agrees(bench, { given: { q: all.q[0], k: all.k[0], v: all.v[0] } }, 'reset');
   await bench.press('undo');

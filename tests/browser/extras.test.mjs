@@ -14,7 +14,7 @@ before(async () => {
 });
 
 beforeEach(async () => {
-  await bench.press('reset');
+  await bench.reset();
   await bench.unfold('extras');
 });
 

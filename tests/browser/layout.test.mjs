@@ -153,9 +153,23 @@ test('the theme and the emulated colours: dark, forced, reduced motion', async (
 });
 
 test('another density of pixels while the page is open: sharp again', async () => {
-  const bench = await open();
-  await bench.cdp('Emulation.setDeviceMetricsOverride', { width: 1440, height: 900, deviceScaleFactor: 2.5, mobile: false });
-  await bench.until(async () => (await faults(bench, ['blurred'])).length === 0, 'sharp canvases');
+  const bench = await open({
+    before: `
+      const match = window.matchMedia;
+      window.__densities = [];
+      window.matchMedia = (query) => {
+        const list = match.call(window, query);
+        if (query.includes('resolution')) window.__densities.push(list);
+        return list;
+      };`,
+  });
+  for (const deviceScaleFactor of [2.5, 1.25]) {
+    await bench.cdp('Emulation.setDeviceMetricsOverride', { width: 1440, height: 900, deviceScaleFactor, mobile: false });
+    // The emulation changes the density and what the queries say, and forgets to tell those who listen.
+    await bench.eval(() => [...window.__densities].forEach((list) => list.dispatchEvent(new Event('change'))));
+    await bench.settled();
+    assert.deepEqual(await faults(bench, ['blurred']), [], `density ${deviceScaleFactor}`);
+  }
   await bench.cdp('Emulation.setDeviceMetricsOverride', { width: 800, height: 900, deviceScaleFactor: 1, mobile: false });
   await bench.until(async () => (await faults(bench, ['blurred', 'beyond'])).length === 0, 'the narrow layout');
   assert.equal(await bench.eval(() => document.querySelector('.bench').dataset.layout), 'tablet');

@@ -14,7 +14,7 @@ before(async () => {
 });
 
 beforeEach(async () => {
-  await bench.press('reset');
+  await bench.reset();
   await bench.sizes({ n_q: 8, n_k: 8 });
 });
 

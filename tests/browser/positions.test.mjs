@@ -13,7 +13,7 @@ before(async () => {
   await bench.random({ n_q: 6, n_k: 6, d_k: 8, d_v: 4, heads: 1 });
 });
 
-beforeEach(() => bench.press('reset'));
+beforeEach(() => bench.reset());
 
 const rope = { layout: 'interleaved', dims: 8, base: 10000 };
 

@@ -15,7 +15,7 @@ before(async () => {
 });
 
 beforeEach(async () => {
-  await bench.press('reset');
+  await bench.reset();
   await bench.sizes({ n_q: 5, n_k: 6 });
 });
 
@@ -110,7 +110,7 @@ test('the Jacobian enlarged: every entry by arrow keys', async () => {
   await cells.click();
   await bench.key(Key.HOME);
   for (let step = 0; step < 3; step += 1) {
-    const [row, col] = (await cells.getAttribute('data-cell')).split(',').map(Number);
+    const [row, col] = (await (await bench.find('[data-read="jacobian_entry"]')).getAttribute('data-cell')).split(',').map(Number);
     near(await bench.read('jacobian_entry'), J[row][col], `entry ${row}, ${col}`);
     await bench.key(step % 2 ? Key.ARROW_DOWN : Key.ARROW_RIGHT);
   }
@@ -154,6 +154,7 @@ test('the theme button goes round: as the system, light, dark; and the choice is
   }
   assert.equal(seen.size, 3, [...seen].join());
   assert.equal(await ground(), light);
+  await bench.random({ n_q: 5, n_k: 6, d_k: 4, d_v: 3, heads: 1 });
 });
 
 test('nothing went wrong', () => bench.sound());

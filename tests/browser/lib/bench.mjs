@@ -113,6 +113,12 @@ export class Bench {
     return this.eval((s) => [...document.querySelectorAll(s)].some((e) => e.checkVisibility?.() ?? true), selector);
   }
 
+  /** Closes what an earlier test left open and takes its settings back: the same source and sizes, no option set. */
+  async reset() {
+    await this.eval(() => document.querySelectorAll('dialog[open]').forEach((dialog) => dialog.close()));
+    await this.press('reset');
+  }
+
   /** Runs a function in the page with arguments that can be written as JSON; gives what it returns. */
   eval(body, ...args) {
     return this.web.executeAsyncScript(
