@@ -119,7 +119,10 @@ pub fn StageProblems() -> impl IntoView {
                         <button
                             type="button"
                             data-name="take-as-typed-here"
-                            on:click=move |_| ctx.act(Action::SetSource(SourceKind::Typed))
+                            on:click=move |_| {
+                                ctx.act(Action::SetSource(SourceKind::Typed));
+                                ctx.clear(field);
+                            }
                         >
                             {t("stage-take")}
                         </button>
