@@ -140,7 +140,7 @@ test('tokens: X and W are edited and everything follows; Q is computed and says 
   await bench.paste('Q', '1');
   assert.match(await bench.problem('Q'), /Q is computed.*expected.*got.*Change X or W/);
   await agrees(bench, now(), 'nothing changed');
-  await bench.click('[data-problem="Q"] [data-name="take-as-typed"]');
+  await bench.click('[data-problem="Q"] [data-name="take-as-typed-here"]');
   assert.equal(await bench.problem('Q'), null);
   const typed = now();
   await bench.paste('Q', '1');

@@ -295,7 +295,17 @@ export class Bench {
 
   /** Presses keys where the focus is: `Key.ENTER`, "a", chords by `Key.chord`. */
   async key(...keys) {
-    await this.web.switchTo().activeElement().sendKeys(...keys);
+    const actions = this.web.actions();
+    for (const key of keys) {
+      if (key.endsWith(Key.NULL)) {
+        const held = [...key].slice(0, -1);
+        for (const k of held) actions.keyDown(k);
+        for (const k of held.reverse()) actions.keyUp(k);
+      } else {
+        actions.sendKeys(key);
+      }
+    }
+    await actions.perform();
     await this.settled();
   }
 
