@@ -171,7 +171,7 @@ const PICTURES = {
   'table': [DESK, async b => b.click('[data-name="tables"]')],
   'jacobian': [DESK, async b => b.click('[data-name="jacobian-open"]')],
   'd-out': [DESK, async b => b.click('[data-name="d_out-open"]')],
-  'suggested': [DESK, async b => b.click('[data-name="suggested"]')],
+  'suggested': [DESK, async b => b.click('[data-name="suggested-heads"]')],
   'error-cell': [DESK, async b => {
     await typed(b);
     await b.edit('Q', 1, 1, 3, 4, 'abc');
