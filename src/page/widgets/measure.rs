@@ -10,7 +10,9 @@ pub fn measured(node: impl Fn() -> Option<web_sys::Element> + 'static) -> Signal
     let held = StoredValue::new_local(None::<Observed>);
     let element = StoredValue::new_local(None::<web_sys::Element>);
     let look = move || {
-        let width = element.with_value(|e| e.as_ref().map_or(0, web_sys::Element::client_width));
+        let found =
+            element.try_with_value(|e| e.as_ref().map_or(0, web_sys::Element::client_width));
+        let Some(width) = found else { return };
         let now = (f64::from(width), window().device_pixel_ratio().max(0.5));
         if size.try_get_untracked().is_some_and(|before| before != now) {
             size.set(now);
@@ -23,7 +25,9 @@ pub fn measured(node: impl Fn() -> Option<web_sys::Element> + 'static) -> Signal
         }
         element.set_value(Some(found.clone()));
         look();
-        let on_size = Closure::<dyn FnMut()>::new(look);
+        // In the next frame: what follows from another width may give observed elements other sizes, and those are
+        // not to be told within the frame that told this one.
+        let on_size = Closure::<dyn FnMut()>::new(move || request_animation_frame(look));
         if let Ok(observer) = web_sys::ResizeObserver::new(on_size.as_ref().unchecked_ref()) {
             observer.observe(&found);
             held.set_value(Some(Observed {

@@ -30,7 +30,7 @@ pub fn SheetPane(
     children: Children,
 ) -> impl IntoView {
     let ctx = Ctx::get();
-    let pane = NodeRef::<html::Aside>::new();
+    let pane = NodeRef::<html::Div>::new();
     let open = Memo::new(move |_| ctx.sheet.get() == which);
     let shown = Memo::new(move |_| narrow.get() && open.get());
     let tall = RwSignal::new(false);
@@ -108,22 +108,26 @@ pub fn SheetPane(
             close();
         }
     };
-    let title = label.clone();
+    let (title, name) = (label.clone(), label.clone());
     view! {
         <aside
-            node_ref=pane
             class=class
             class:sheet=narrow
             class:open=shown
             class:tall=tall
             class:held=move || seized.get().is_some()
-            role=move || narrow.get().then_some("dialog")
             aria-label=label
-            tabindex=move || narrow.get().then_some("-1")
             inert=move || narrow.get() && !open.get()
             style:--pull=move || format!("{}px", pulled.get().max(0.0))
             on:keydown=on_key
         >
+            <div
+                class="sheet-inner"
+                node_ref=pane
+                role=move || narrow.get().then_some("dialog")
+                aria-label=move || narrow.get().then(|| name.clone())
+                tabindex=move || narrow.get().then_some("-1")
+            >
             <div class="sheet-head" hidden=move || !narrow.get()>
                 <div class="sheet-handle" aria-hidden="true" on:pointerdown=grab on:pointermove=pull on:pointerup=drop on:pointercancel=drop>
                     <i></i>
@@ -134,6 +138,7 @@ pub fn SheetPane(
                 </button>
             </div>
             <div class="pane">{children()}</div>
+            </div>
         </aside>
     }
 }

@@ -21,36 +21,17 @@ use crate::{
     ctx::Ctx,
     session::Data,
     text::{t, tf},
+    widgets::measured,
 };
 use attention::Shape;
 use leptos::{html, prelude::*};
 use protocol::Trace;
-use wasm_bindgen::{JsCast, closure::Closure};
+use wasm_bindgen::JsCast;
 
 /// The width of an element, kept true.
-fn width_of(element: NodeRef<html::Div>) -> RwSignal<f64> {
-    let width = RwSignal::new(0.0);
-    Effect::new(move || {
-        let Some(div) = element.get() else { return };
-        width.set(f64::from(div.client_width()));
-        let seen = Closure::<dyn FnMut(js_sys::Array)>::new(move |entries: js_sys::Array| {
-            let now = entries
-                .get(0)
-                .dyn_into::<web_sys::ResizeObserverEntry>()
-                .map(|entry| f64::from(entry.target().client_width()));
-            if let Ok(now) = now
-                && now != width.get_untracked()
-            {
-                width.set(now);
-            }
-        });
-        if let Ok(observer) = web_sys::ResizeObserver::new(seen.as_ref().unchecked_ref()) {
-            observer.observe(&div);
-            let held = StoredValue::new_local((observer, seen));
-            on_cleanup(move || held.with_value(|(observer, _)| observer.disconnect()));
-        }
-    });
-    width
+fn width_of(element: NodeRef<html::Div>) -> Memo<f64> {
+    let size = measured(move || element.get().map(|e| e.unchecked_into()));
+    Memo::new(move |_| size.get().0)
 }
 
 fn shape_of(trace: &Trace) -> Shape {

@@ -60,7 +60,7 @@ pub fn Waterfall() -> impl IntoView {
     };
     view! {
         <section class="waterfall" class:stale=stale aria-label=t("waterfall-title")>
-            <h3>{heading}</h3>
+            <h2>{heading}</h2>
             <div class="layers" node_ref=place>
                 <Bars drawn=drawn />
                 <Picture scene=top label=Signal::derive(label) class="over" />

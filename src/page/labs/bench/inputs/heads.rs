@@ -2,7 +2,7 @@
 
 use super::maps_picture::{Grid, pixels};
 use crate::{
-    canvas::heat::Scale,
+    canvas::{heat::Scale, picture::Ratio},
     ctx::Ctx,
     examples::{Shelf, Wish},
     session::Action,
@@ -21,6 +21,8 @@ pub fn HeadPicker() -> impl IntoView {
     let frame = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
     let width = measured(move || frame.get().map(|e| e.unchecked_into()));
+    let ratio = use_context::<Ratio>();
+    let density = Memo::new(move |_| ratio.map_or(width.get().1, |Ratio(now)| now.get()));
     let maps = Memo::new(move |_| {
         shelf
             .maps
@@ -36,7 +38,7 @@ pub fn HeadPicker() -> impl IntoView {
         let (Some(canvas), Some(maps)) = (canvas.get(), maps.get()) else {
             return;
         };
-        let (grid, dpr, palette) = (grid.get(), width.get().1, ctx.palette.get());
+        let (grid, dpr, palette) = (grid.get(), density.get(), ctx.palette.get());
         let root = ctx.options.with(|o| o.root_weights);
         let (w, h, rgba) = pixels(&maps, grid, dpr, |weight| {
             palette.colour(Scale::Weights { max: 1.0, root }, weight)

@@ -190,12 +190,12 @@ fn SeedInput(
     });
     view! {
         <div class="pair-row">
-            <NumberField name="seed" value=seed commit=set_seed integer=true min=1.0 max=2147483646.0 help=t("seed-help")>
+            <NumberField name="seed" value=seed commit=set_seed integer=true min=1.0 max=2147483646.0 chars=10 help=t("seed-help")>
                 {t("seed")}
             </NumberField>
             {sigma.then(|| {
                 view! {
-                    <NumberField name="sigma" value=sigma_now commit=move |to| ctx.act(Action::SetSigma(to)) min=0.0 help=t("sigma-help")>
+                    <NumberField name="sigma" value=sigma_now commit=move |to| ctx.act(Action::SetSigma(to)) min=0.0 chars=8 help=t("sigma-help")>
                         <var>"σ"</var>
                     </NumberField>
                 }
