@@ -47,6 +47,8 @@ pub struct Sentence {
     pub layers: Vec<File>,
     /// The weights of all heads, to choose from.
     pub maps: MapFile,
+    /// The head that opens the sentence, by itself.
+    pub opening: Opening,
     /// Heads worth a look; the first opens the sentence.
     pub suggested: Vec<Suggestion>,
 }
@@ -71,6 +73,19 @@ pub struct MapFile {
     pub side: usize,
     /// Tokens along a side of a cell.
     pub tokens_per_cell: usize,
+}
+
+/// A head in a file of its own, so that a page that opens with it need not wait for its whole layer.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub struct Opening {
+    /// Its name.
+    pub file: String,
+    /// Its length.
+    pub bytes: usize,
+    /// The head's layer.
+    pub layer: usize,
+    /// The head.
+    pub head: usize,
 }
 
 /// A head that shows a pattern.
@@ -141,8 +156,45 @@ fn read_layer(
     layer: usize,
 ) -> Result<ExampleLayer, String> {
     let file = sentence.layers.get(layer).map_or("", |f| f.file.as_str());
+    let [q, k, v] = read_qkv(bytes, file, [index.heads, sentence.n, index.d])?;
+    Ok(ExampleLayer {
+        sentence: sentence.name.clone(),
+        layer,
+        heads: index.heads,
+        tokens: sentence.tokens.clone().into(),
+        d: index.d,
+        q: Arc::new(q),
+        k: Arc::new(k),
+        v: Arc::new(v),
+    })
+}
+
+/// The opening head in its place among the heads of its layer. The others are zeros until the layer is fetched, which
+/// happens before any of them is shown.
+fn read_opening(bytes: &[u8], index: &Index, sentence: &Sentence) -> Result<ExampleLayer, String> {
+    let opening = &sentence.opening;
+    let cells = sentence.n * index.d;
+    let place = |head: Vec<f64>| {
+        let mut all = vec![0.0; index.heads.max(opening.head + 1) * cells];
+        all[opening.head * cells..(opening.head + 1) * cells].copy_from_slice(&head);
+        Arc::new(all)
+    };
+    let [q, k, v] = read_qkv(bytes, &opening.file, [1, sentence.n, index.d])?;
+    Ok(ExampleLayer {
+        sentence: sentence.name.clone(),
+        layer: opening.layer,
+        heads: index.heads,
+        tokens: sentence.tokens.clone().into(),
+        d: index.d,
+        q: place(q),
+        k: place(k),
+        v: place(v),
+    })
+}
+
+/// The tensors q, k and v of a file, each of this shape.
+fn read_qkv(bytes: &[u8], file: &str, shape: [usize; 3]) -> Result<[Vec<f64>; 3], String> {
     let tensors = formats::safetensors::parse(bytes).map_err(|error| bad_file(file, &error))?;
-    let shape = [index.heads, sentence.n, index.d];
     let tensor = |name: &str| {
         let found = tensors.iter().find(|t| t.name == name && t.shape == shape);
         let found = found.ok_or_else(|| {
@@ -159,21 +211,9 @@ fn read_layer(
                 ),
             )
         })?;
-        found
-            .finite()
-            .map(Arc::new)
-            .map_err(|error| bad_file(file, &error))
+        found.finite().map_err(|error| bad_file(file, &error))
     };
-    Ok(ExampleLayer {
-        sentence: sentence.name.clone(),
-        layer,
-        heads: index.heads,
-        tokens: sentence.tokens.clone().into(),
-        d: index.d,
-        q: tensor("q")?,
-        k: tensor("k")?,
-        v: tensor("v")?,
-    })
+    Ok([tensor("q")?, tensor("k")?, tensor("v")?])
 }
 
 fn read_maps(bytes: Vec<u8>, index: &Index, sentence: &Sentence) -> Result<Maps, String> {
@@ -246,6 +286,18 @@ pub async fn load(sentence: &str, layer: usize) -> Result<Arc<ExampleLayer>, Str
     let read = Arc::new(read_layer(&bytes, &index, sentence, layer)?);
     CACHE.with_borrow_mut(|c| c.layers.insert(key, read.clone()));
     Ok(read)
+}
+
+/// The head that opens a sentence. Fails with a sentence; a later call tries again.
+pub async fn opening(sentence: &Sentence) -> Result<Arc<ExampleLayer>, String> {
+    let index = index().await?;
+    let key = (sentence.name.clone(), sentence.opening.layer);
+    if let Some(whole) = CACHE.with_borrow(|c| c.layers.get(&key).cloned()) {
+        return Ok(whole);
+    }
+    let file = &sentence.opening.file;
+    let bytes = fetch::bytes(&format!("{FOLDER}{file}"), file).await?;
+    Ok(Arc::new(read_opening(&bytes, &index, sentence)?))
 }
 
 /// The pictures of all heads of a sentence. Fails with a sentence; a later call tries again.

@@ -114,6 +114,7 @@ fn write(s: &Sentence, to: &Path) -> Result<Value> {
             head["why"].as_str().unwrap_or_default()
         ));
     }
+    let opening = opening(s, &suggested, to)?;
     Ok(json!({
         "name": s.name,
         "title": title,
@@ -122,8 +123,32 @@ fn write(s: &Sentence, to: &Path) -> Result<Value> {
         "tokens": s.tokens,
         "layers": files,
         "maps": maps,
+        "opening": opening,
         "suggested": suggested,
     }))
+}
+
+/// The first suggested head by itself: a page that opens with it need not wait for its whole layer.
+fn opening(s: &Sentence, suggested: &[Value], to: &Path) -> Result<Value> {
+    let number = |key: &str| suggested.first().and_then(|head| head[key].as_u64());
+    let (Some(layer), Some(head)) = (number("layer"), number("head")) else {
+        return Ok(Value::Null);
+    };
+    let (layer, head) = (layer as usize, head as usize);
+    let cells = s.tokens.len() * s.width;
+    let tensor = |name: &str, x: &[f32]| {
+        let numbers = s.layer(x, layer)[head * cells..(head + 1) * cells].to_vec();
+        Tensor::new(name, vec![1, s.tokens.len(), s.width], Data::F32(numbers))
+            .map_err(|e| e.to_string())
+    };
+    let tensors = [tensor("q", &s.q)?, tensor("k", &s.k)?, tensor("v", &s.v)?];
+    let mut entry = file(
+        to.join(format!("{}-opening.safetensors", s.name)),
+        &safetensors::write(&tensors),
+    )?;
+    entry["layer"] = json!(layer);
+    entry["head"] = json!(head);
+    Ok(entry)
 }
 
 fn file(path: PathBuf, bytes: &[u8]) -> Result<Value> {

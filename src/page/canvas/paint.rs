@@ -275,22 +275,8 @@ impl Brush<'_> {
         if image.w == 0 || image.h == 0 {
             return;
         }
-        // Gaps are transparent and what lies under them stays: putImageData would punch holes, so cells are put row
-        // by row only where gaps exist. Nothing lies under a matrix but paper, so one put is enough.
-        let mut rgba = image.rgba;
-        let paper = self.palette.ink(Ink::Paper);
-        for pixel in rgba.chunks_exact_mut(4) {
-            if pixel[3] != 255 {
-                let a = f64::from(pixel[3]) / 255.0;
-                for (channel, under) in pixel.iter_mut().zip(paper.0) {
-                    *channel =
-                        (f64::from(*channel) * a + f64::from(under) * (1.0 - a)).round() as u8;
-                }
-                pixel[3] = 255;
-            }
-        }
         if let Ok(data) = ImageData::new_with_u8_clamped_array_and_sh(
-            Clamped(&rgba),
+            Clamped(&image.rgba),
             image.w as u32,
             image.h as u32,
         ) {

@@ -7,7 +7,7 @@ use super::{
     scene::Ink,
 };
 
-/// An image, RGBA, rows from the top. Gaps between cells are transparent.
+/// An image, RGBA, rows from the top. Gaps between cells are paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pixels {
     /// Left edge on the canvas, device pixels.
@@ -82,65 +82,70 @@ struct Art<'a> {
     unit: usize,
 }
 
-/// The pixels of a matrix. Where several cells share a pixel it shows the largest of them in size.
+/// The pixels of a matrix, on paper. Where several cells share a pixel it shows the largest of them in size.
+///
+/// A line of pixels is made once for each row of cells and copied down; only cells that are not plain are then drawn
+/// pixel by pixel.
 pub fn render(heat: &Heat, palette: &Palette, ratio: f64) -> Pixels {
-    let (xs, ys) = (
-        Axis::new(heat.x, heat.cell_w, heat.cols, ratio),
-        Axis::new(heat.y, heat.cell_h, heat.rows, ratio),
-    );
+    let xs = Axis::new(heat.x, heat.cell_w, heat.cols, ratio);
+    let ys = Axis::new(heat.y, heat.cell_h, heat.rows, ratio);
     let (w, h) = (xs.len, ys.len);
-    let mut image = Pixels {
-        x: xs.origin,
-        y: ys.origin,
-        w,
-        h,
-        rgba: vec![0; 4 * w * h],
-    };
-    let art = Art {
-        heat,
-        hatch: palette.ink(Ink::Hatch),
-        ground: palette.ink(Ink::Ground),
-        paper: palette.ink(Ink::Paper),
-        ink3: palette.ink(Ink::Ink3),
-        ink: palette.ink(Ink::Ink),
-        unit: ratio.round().max(1.0) as usize,
-    };
-    let alpha = if heat.stale { 115 } else { 255 };
+    let art = Art::new(heat, palette, ratio);
+    let paper = opaque(art.paper);
+    let blank: Vec<u8> = paper.repeat(w);
+    let mut rgba: Vec<u8> = Vec::with_capacity(4 * w * h);
     let (cols, rows) = (xs.runs(), ys.runs());
+    let mut line = blank.clone();
+    let mut odd: Vec<(usize, usize, usize, usize)> = Vec::new();
     for &(r0, r1, top, bottom) in &rows {
+        while rgba.len() < 4 * w * top {
+            rgba.extend_from_slice(&blank);
+        }
+        odd.clear();
         for &(c0, c1, left, right) in &cols {
             let (row, col) = largest(heat, r0..r1, c0..c1);
             let (value, look) = (heat.value(row, col), heat.look(row, col));
-            let base = match look {
-                Look::Plain | Look::Overflow => palette.colour(heat.scale, value),
-                _ => art.ground,
-            };
-            let plain = look == Look::Plain && !heat.scale.clips(value);
-            for py in top..bottom {
-                let line = 4 * (py * w + left);
+            if look == Look::Plain && !heat.scale.clips(value) {
+                let colour = opaque(art.faded(palette.colour(heat.scale, value)));
+                for pixel in line[4 * left..4 * right].chunks_exact_mut(4) {
+                    pixel.copy_from_slice(&colour);
+                }
+            } else {
+                odd.push((row, col, left, right));
+            }
+        }
+        for py in top..bottom {
+            let from = rgba.len();
+            rgba.extend_from_slice(&line);
+            for &(row, col, left, right) in &odd {
+                let (value, look) = (heat.value(row, col), heat.look(row, col));
+                let base = match look {
+                    Look::Plain | Look::Overflow => palette.colour(heat.scale, value),
+                    _ => art.ground,
+                };
                 for px in left..right {
-                    let colour = if plain {
-                        base
-                    } else {
-                        art.pixel(
-                            base,
-                            value,
-                            look,
-                            (px - left, py - top),
-                            (right - left, bottom - top),
-                            (px, py),
-                        )
-                    };
-                    let at = line + 4 * (px - left);
-                    if let Some(slot) = image.rgba.get_mut(at..at + 4) {
-                        slot[..3].copy_from_slice(&colour.0);
-                        slot[3] = alpha;
-                    }
+                    let (at, size) = ((px - left, py - top), (right - left, bottom - top));
+                    let colour = art.faded(art.pixel(base, value, look, at, size, (px, py)));
+                    rgba[from + 4 * px..from + 4 * px + 4].copy_from_slice(&opaque(colour));
                 }
             }
         }
     }
-    image
+    while rgba.len() < 4 * w * h {
+        rgba.extend_from_slice(&blank);
+    }
+    Pixels {
+        x: xs.origin,
+        y: ys.origin,
+        w,
+        h,
+        rgba,
+    }
+}
+
+fn opaque(colour: Rgb) -> [u8; 4] {
+    let [r, g, b] = colour.0;
+    [r, g, b, 255]
 }
 
 fn largest(
@@ -168,7 +173,30 @@ fn largest(
     best.0
 }
 
-impl Art<'_> {
+impl<'a> Art<'a> {
+    fn new(heat: &'a Heat, palette: &Palette, ratio: f64) -> Art<'a> {
+        Art {
+            heat,
+            hatch: palette.ink(Ink::Hatch),
+            ground: palette.ink(Ink::Ground),
+            paper: palette.ink(Ink::Paper),
+            ink3: palette.ink(Ink::Ink3),
+            ink: palette.ink(Ink::Ink),
+            unit: ratio.round().max(1.0) as usize,
+        }
+    }
+
+    /// The last numbers, while newer ones are on their way, at 45 % of their colour.
+    fn faded(&self, colour: Rgb) -> Rgb {
+        if !self.heat.stale {
+            return colour;
+        }
+        let mix = |i: usize| {
+            ((u32::from(colour.0[i]) * 45 + u32::from(self.paper.0[i]) * 55) / 100) as u8
+        };
+        Rgb([mix(0), mix(1), mix(2)])
+    }
+
     /// A pixel of a cell that is not plain. `at` counts from the cell's corner, `global` from the matrix's.
     fn pixel(
         &self,

@@ -168,7 +168,12 @@ async fn fetch(shelf: Shelf, wish: &Wish) -> Result<Got, String> {
         Some((layer, head)) => sentence.suggestion(layer, head).map(|s| (s.row, s.key)),
         None => opening.map(|s| (s.row, s.key)),
     };
-    let layer = super::load(&sentence.name, layer).await?;
+    let opens = (sentence.opening.layer, sentence.opening.head) == (layer, head);
+    let layer = if wish.first && opens {
+        super::opening(sentence).await?
+    } else {
+        super::load(&sentence.name, layer).await?
+    };
     Ok((Session::example(layer, head), pin))
 }
 

@@ -24,6 +24,23 @@ fn every_file_of_the_index_is_there_and_reads() {
             let read = read_layer(&bytes, &index, sentence, layer).unwrap();
             assert_eq!(read.q.len(), index.heads * sentence.n * index.d);
         }
+        // The opening head by itself is that head of its layer.
+        let opening = &sentence.opening;
+        let bytes = std::fs::read(folder().join(&opening.file)).unwrap();
+        assert_eq!(bytes.len(), opening.bytes, "{}", opening.file);
+        let alone = read_opening(&bytes, &index, sentence).unwrap();
+        let whole = std::fs::read(folder().join(&sentence.layers[opening.layer].file)).unwrap();
+        let whole = read_layer(&whole, &index, sentence, opening.layer).unwrap();
+        let cells = sentence.n * index.d;
+        let head = opening.head * cells..(opening.head + 1) * cells;
+        for (a, b) in [
+            (&alone.q, &whole.q),
+            (&alone.k, &whole.k),
+            (&alone.v, &whole.v),
+        ] {
+            assert_eq!(a.len(), b.len());
+            assert_eq!(a[head.clone()], b[head.clone()]);
+        }
         let bytes = std::fs::read(folder().join(&sentence.maps.file)).unwrap();
         assert_eq!(bytes.len(), sentence.maps.bytes);
         read_maps(bytes, &index, sentence).unwrap();

@@ -287,11 +287,7 @@ impl Session {
         }
         let mut next = match kind {
             SourceKind::Typed => match &self.data {
-                Data::Given { .. } => Session {
-                    source: Source::Typed,
-                    edited: 0,
-                    ..self.clone()
-                },
+                Data::Given { .. } => self.shown_head_alone(),
                 // The page sends `TakeAsTyped` with the projected numbers; without them, begin with zeros.
                 Data::Tokens { .. } => Session::plain(self.shape),
             },
@@ -308,6 +304,36 @@ impl Session {
             SourceKind::Example => self.clone(),
         };
         next.keep_options_of(self);
+        next
+    }
+
+    /// The numbers as typed ones; of a real layer those of the head on the screen.
+    fn shown_head_alone(&self) -> Session {
+        let mut next = Session {
+            source: Source::Typed,
+            edited: 0,
+            ..self.clone()
+        };
+        let numbers = |tensor| self.numbers(tensor).map(|x| Arc::new(x.to_vec()));
+        if let (Source::Example(_), Some(q), Some(k), Some(v)) = (
+            &self.source,
+            numbers(Tensor::Q),
+            numbers(Tensor::K),
+            numbers(Tensor::V),
+        ) {
+            next.shape = Shape {
+                heads: 1,
+                kv_heads: 1,
+                ..self.shape
+            };
+            next.data = Data::Given { q, k, v };
+            next.sink = self
+                .sink
+                .as_ref()
+                .and_then(|s| s.get(self.head))
+                .map(|z| vec![*z]);
+            next.head = 0;
+        }
         next
     }
 

@@ -6,7 +6,7 @@ use crate::{
     labs::bench::layout::{Matrix, Place},
 };
 use attention::naive::CellState;
-use protocol::{Trace, cell_state};
+use protocol::{Trace, cell_number, cell_state};
 use std::sync::Arc;
 
 /// The heat of each matrix, with its scale: made once a trace, not once a hover.
@@ -53,14 +53,21 @@ impl Heats {
         let qk = Scale::signed_for(q.iter().chain(k));
         let vo = Scale::signed_for(trace.v.iter().chain(&trace.out));
         let by_hand = |i: usize| show.by_hand.get(i).copied().unwrap_or(false);
-        let weights: Vec<Look> = trace
-            .states
-            .iter()
-            .enumerate()
-            .map(|(i, s)| weight_look(*s, by_hand(i)))
-            .collect();
+        // An empty list of looks means that all are plain, which is the usual case and the quick one.
+        let ordinary = cell_number(CellState::Ordinary);
+        let weights: Vec<Look> = if trace.states.iter().all(|s| *s == ordinary) {
+            Vec::new()
+        } else {
+            let states = trace.states.iter().enumerate();
+            states.map(|(i, s)| weight_look(*s, by_hand(i))).collect()
+        };
         let hidden = |i: usize| show.visible.get(i).is_some_and(|v| !v);
-        let masked: Vec<Look> = (0..trace.states.len())
+        let cells = if show.visible.is_empty() {
+            0
+        } else {
+            trace.states.len()
+        };
+        let masked: Vec<Look> = (0..cells)
             .map(
                 |i| match (hidden(i) && show.hidden.is_infinite(), by_hand(i)) {
                     (true, true) => Look::MaskedByHand,
@@ -69,50 +76,54 @@ impl Heats {
                 },
             )
             .collect();
-        let mask: Vec<f64> = (0..trace.states.len())
-            .map(|i| {
-                let bias = trace.bias.get(i).copied().unwrap_or(0.0);
-                if show.hidden.is_finite() && hidden(i) {
-                    bias + show.hidden
+        let mask: Vec<f64> = if show.hidden.is_finite() && !show.visible.is_empty() {
+            let bias = |i: usize| trace.bias.get(i).copied().unwrap_or(0.0);
+            let added = |i: usize| {
+                if hidden(i) {
+                    bias(i) + show.hidden
                 } else {
-                    bias
+                    bias(i)
                 }
-            })
-            .collect();
-        let scores: Vec<Look> = trace
-            .scores
-            .iter()
-            .map(|x| {
-                if x.abs() >= f64::MAX {
+            };
+            (0..trace.states.len()).map(added).collect()
+        } else if trace.bias.is_empty() {
+            vec![0.0; trace.states.len()]
+        } else {
+            trace.bias.clone()
+        };
+        let beyond = |x: &f64| x.abs() >= f64::MAX;
+        let scores: Vec<Look> = if trace.scores.iter().any(beyond) {
+            let look = |x: &f64| {
+                if beyond(x) {
                     Look::Overflow
                 } else {
                     Look::Plain
                 }
-            })
-            .collect();
+            };
+            trace.scores.iter().map(look).collect()
+        } else {
+            Vec::new()
+        };
         let d_v = trace.shape.d_v;
-        let out: Vec<Look> = (0..trace.out.len())
-            .map(|i| {
-                let empty = trace
-                    .rows
-                    .get(i / d_v.max(1))
-                    .is_some_and(|r| r.visible == 0)
-                    && show.hidden.is_infinite();
-                if empty { Look::Empty } else { Look::Plain }
-            })
-            .collect();
+        let sees_nothing = |row: usize| trace.rows.get(row).is_some_and(|r| r.visible == 0);
+        let out: Vec<Look> = if trace.summary.empty_rows > 0 && show.hidden.is_infinite() {
+            let look = |i: usize| {
+                if sees_nothing(i / d_v.max(1)) {
+                    Look::Empty
+                } else {
+                    Look::Plain
+                }
+            };
+            (0..trace.out.len()).map(look).collect()
+        } else {
+            Vec::new()
+        };
         let source =
             |values: &[f64], looks: Vec<Look>, scale: Scale, transposed: bool, print: Print| {
-                let clipped = values
-                    .iter()
-                    .enumerate()
-                    .filter(|(i, x)| {
-                        matches!(
-                            looks.get(*i).copied().unwrap_or_default(),
-                            Look::Plain | Look::Overflow
-                        ) && scale.clips(**x)
-                    })
-                    .count();
+                let counts =
+                    |i: usize| matches!(looks.get(i), None | Some(Look::Plain | Look::Overflow));
+                let beyond = values.iter().enumerate().filter(|(_, x)| scale.clips(**x));
+                let clipped = beyond.filter(|(i, _)| counts(*i)).count();
                 Source {
                     values: Arc::new(values.to_vec()),
                     looks: Arc::new(looks),
