@@ -163,7 +163,9 @@ window.__layout = (() => {
       const key = name(element);
       count[key] = (count[key] ?? 0) + 1;
       const r = element.getBoundingClientRect();
-      found[`${key} ${count[key]}`] = [r.left + scrollX, r.top + scrollY, r.width, r.height].map(Math.round).join(' ');
+      // A line of words is as wide as its words.
+      const width = element.matches('.stage-line, .invite') ? 0 : r.width;
+      found[`${key} ${count[key]}`] = [r.left + scrollX, r.top + scrollY, width, r.height].map(Math.round).join(' ');
     }
     found.page = String(document.documentElement.scrollHeight);
     return found;
