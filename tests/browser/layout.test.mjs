@@ -43,6 +43,7 @@ const boxes = (bench) =>
 for (const size of SIZES) {
   test(`the opening view at ${size.name}`, async () => {
     const bench = await open(size);
+    assert.equal(await bench.chosen('source'), 'example');
     await bench.screenshot(`layout/${size.name}`);
     assert.deepEqual(await faults(bench), []);
     for (const which of ['inputs', 'inspector']) {
@@ -106,6 +107,7 @@ test('small numbers, long ones and many, at 1440', async () => {
 for (const size of [SIZES[1], SIZES[4], SIZES[6]]) {
   test(`nothing jumps when numbers change, at ${size.name}`, async () => {
     const bench = await open(size);
+    assert.equal(await bench.chosen('source'), 'example');
     const before = await boxes(bench);
     // The invitation gives way to what came of it: its line keeps its height.
     const phone = size.width < 700;
