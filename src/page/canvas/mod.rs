@@ -3,6 +3,7 @@
 pub mod chart;
 pub mod colour;
 pub mod heat;
+mod images;
 pub mod paint;
 pub mod palette;
 pub mod picture;

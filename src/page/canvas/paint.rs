@@ -3,13 +3,12 @@
 use super::{
     colour::Rgb,
     heat::{Heat, Look, Print},
+    images,
     palette::Palette,
-    pixels,
     scene::{Anchor, Ink, Mark, Rect, Run, Scene, Type},
 };
 use crate::format;
-use wasm_bindgen::Clamped;
-use web_sys::{CanvasRenderingContext2d as Context, ImageData};
+use web_sys::CanvasRenderingContext2d as Context;
 
 /// Families of the two fonts on canvases, as in `style/tokens.css`.
 #[derive(Clone, Debug, PartialEq)]
@@ -271,19 +270,9 @@ impl Brush<'_> {
     }
 
     fn heat(&self, heat: &Heat) {
-        let image = pixels::render(heat, self.palette, self.ratio);
-        if image.w == 0 || image.h == 0 {
-            return;
-        }
-        if let Ok(data) = ImageData::new_with_u8_clamped_array_and_sh(
-            Clamped(&image.rgba),
-            image.w as u32,
-            image.h as u32,
-        ) {
-            let _ = self
-                .context
-                .put_image_data(&data, f64::from(image.x), f64::from(image.y));
-        }
+        images::with(heat, self.palette, self.ratio, |image, x, y| {
+            let _ = self.context.put_image_data(image, x, y);
+        });
         if let Some(print) = heat.print {
             self.numbers(heat, print);
         }
