@@ -36,7 +36,10 @@ const PAGE: [Part; 6] = [
 /// What comes while the reader is at it already: the picture does not wait for it.
 const LATER: [Part; 2] = [
     Part("fonts", &["www/fonts/*.woff2"]),
-    Part("head picker", &["www/examples/minilm/coreference-heads.bin"]),
+    Part(
+        "head picker",
+        &["www/examples/minilm/coreference-heads.bin"],
+    ),
 ];
 
 /// The engines, of which a reader loads one.
