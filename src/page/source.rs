@@ -55,6 +55,8 @@ pub struct ExampleLayer {
     pub tokens: Arc<[String]>,
     /// Width of queries, keys and values.
     pub d: usize,
+    /// The only head whose numbers are here; the others are zeros. `None` where all are.
+    pub only: Option<usize>,
     /// `[heads, n, d]`.
     pub q: Arc<Vec<f64>>,
     /// `[heads, n, d]`.
@@ -84,6 +86,13 @@ pub enum Source {
     },
     /// A head of a real model.
     Example(Arc<ExampleLayer>),
+}
+
+impl ExampleLayer {
+    /// Whether it is the same layer of the same sentence, whole or not.
+    pub fn is_same(&self, other: &ExampleLayer) -> bool {
+        (&self.sentence, self.layer) == (&other.sentence, other.layer)
+    }
 }
 
 impl Source {

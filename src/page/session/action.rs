@@ -338,9 +338,39 @@ impl Session {
     }
 
     fn with_example(&self, layer: &Arc<ExampleLayer>, head: usize) -> Session {
+        if let Some(whole) = self.completed_by(layer) {
+            return Session { head, ..whole };
+        }
         let mut next = Session::example(layer.clone(), head);
         next.keep_options_of(self);
         next
+    }
+
+    /// The other heads of a layer of which one was here: that one stays as it is, edits and all.
+    fn completed_by(&self, layer: &Arc<ExampleLayer>) -> Option<Session> {
+        let (Source::Example(now), Data::Given { q, k, v }) = (&self.source, &self.data) else {
+            return None;
+        };
+        let here = now.only?;
+        if now.sentence != layer.sentence || now.layer != layer.layer || layer.only.is_some() {
+            return None;
+        }
+        let with = |all: &Arc<Vec<f64>>, mine: &Arc<Vec<f64>>| {
+            let cells = all.len() / layer.heads.max(1);
+            let head = here * cells..(here + 1) * cells;
+            let mut all = all.to_vec();
+            all.get_mut(head.clone())?.copy_from_slice(mine.get(head)?);
+            Some(Arc::new(all))
+        };
+        Some(Session {
+            data: Data::Given {
+                q: with(&layer.q, q)?,
+                k: with(&layer.k, k)?,
+                v: with(&layer.v, v)?,
+            },
+            source: Source::Example(layer.clone()),
+            ..self.clone()
+        })
     }
 
     /// Options go on from one source to the next where they still make sense.

@@ -1,6 +1,7 @@
 //! The session with its past and with what was asked of it and could not be done yet.
 
 use super::{Action, Session, SessionError};
+use crate::source::Source;
 
 /// A refused action: its sentence stands at its control, and it is tried again with every later one.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,10 +202,22 @@ impl Desk {
     }
 
     fn keep_looking(&mut self, now: &Session) {
+        // Another layer has other heads to look at: each keeps its own.
+        if let (Source::Example(before), Source::Example(now)) = (&self.session.source, &now.source)
+            && !before.is_same(now)
+        {
+            return;
+        }
         let s = self.session.shape;
         self.session.pin = now.pin.map(|(q, k)| (q.min(s.n_q - 1), k.min(s.n_k - 1)));
         if s.heads == now.shape.heads {
             self.session.head = now.head;
+        }
+        // A step back to when one head of the layer was here: the others have no numbers there.
+        if let Source::Example(layer) = &self.session.source
+            && let Some(only) = layer.only
+        {
+            self.session.head = only;
         }
     }
 }

@@ -14,6 +14,7 @@ fn example() -> Arc<ExampleLayer> {
         heads: 2,
         tokens: ["a", "b", "c", "d", "e"].map(String::from).into(),
         d: 4,
+        only: None,
         q: d.clone(),
         k: d.clone(),
         v: d,
@@ -314,4 +315,65 @@ fn options_survive_a_change_of_source_where_they_can() {
 fn names_of_rows_are_tokens_or_letters() {
     assert_eq!(Session::example(example(), 0).query_name(2), "c");
     assert_eq!(Session::plain(Shape::square(12, 2)).key_name(10), "k₁₀");
+}
+
+#[test]
+fn the_rest_of_a_layer_joins_the_head_that_was_here_edits_and_all() {
+    let whole = example();
+    let cells = 5 * 4;
+    let alone = |x: &Arc<Vec<f64>>| {
+        let mut head = vec![0.0; x.len()];
+        head[cells..].copy_from_slice(&x[cells..]);
+        Arc::new(head)
+    };
+    let one = Arc::new(ExampleLayer {
+        sentence: "s".into(),
+        layer: 1,
+        heads: 2,
+        tokens: whole.tokens.clone(),
+        d: 4,
+        only: Some(1),
+        q: alone(&whole.q),
+        k: alone(&whole.k),
+        v: alone(&whole.v),
+    });
+    let mut desk = Desk::new(Session::example(one, 1));
+    let at = CellRef {
+        tensor: Tensor::Q,
+        row: 0,
+        col: 0,
+    };
+    assert!(desk.apply(Action::Write(at, vec![vec![9.0]])));
+    assert!(desk.apply(Action::Example(whole.clone(), 0)));
+    assert_eq!(
+        desk.session().numbers(Tensor::Q),
+        Some(&whole.q[..cells]),
+        "the other head is there"
+    );
+    desk.apply(Action::SetHead(1));
+    assert_eq!(desk.session().value(at), Some(9.0), "the edit stays");
+    desk.apply(Action::SetHead(0));
+    desk.undo();
+    assert_eq!(
+        desk.session().head,
+        1,
+        "a step back never shows a head without numbers"
+    );
+}
+
+#[test]
+fn undoing_another_layer_goes_back_to_its_own_head() {
+    let other = Arc::new(ExampleLayer {
+        layer: 0,
+        sentence: "s".into(),
+        tokens: example().tokens.clone(),
+        q: example().q.clone(),
+        k: example().k.clone(),
+        v: example().v.clone(),
+        ..*example()
+    });
+    let mut desk = Desk::new(Session::example(example(), 0));
+    desk.apply(Action::Example(other, 1));
+    assert!(desk.undo());
+    assert_eq!(desk.session().head, 0);
 }

@@ -63,13 +63,19 @@ pub fn HeadPicker() -> impl IntoView {
         let shown = ctx
             .desk
             .with_untracked(|desk| match &desk.session().source {
-                Source::Example(l) => Some((l.sentence.clone(), l.layer)),
+                Source::Example(l) => Some((
+                    l.sentence.clone(),
+                    l.layer,
+                    l.only.is_none_or(|only| only == head),
+                )),
                 _ => None,
             });
         let waiting = shelf.wish.with_untracked(Option::is_some);
         match shown {
-            Some((_, now)) if now == layer && !waiting => ctx.act(Action::SetHead(head)),
-            Some((sentence, _)) => shelf.open(ctx, Wish::head(&sentence, layer, head)),
+            Some((_, now, here)) if now == layer && here && !waiting => {
+                ctx.act(Action::SetHead(head))
+            }
+            Some((sentence, ..)) => shelf.open(ctx, Wish::head(&sentence, layer, head)),
             None => {}
         }
     };
