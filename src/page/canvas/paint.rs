@@ -336,6 +336,8 @@ pub fn text_in_cell(value: f64, look: Look, print: Print, width: f64) -> String 
             }
         }
         (Print::Fine, _) => format::fixed(value, 3),
+        // A finite stand-in for −∞ as it is set: −1e4.
+        (Print::Mask, _) if value.abs() >= 1000.0 => format!("{value:e}").replace('-', "−"),
         (Print::Computed | Print::Mask, _) => format::in_cell(value),
     }
 }

@@ -139,7 +139,13 @@ impl Art<'_> {
             let Some(place) = self.place(*matrix) else {
                 continue;
             };
-            let need = if self.layout.upright { 12.0 } else { 26.0 };
+            // A letter, its digits, and air between two names.
+            let digits = place.cols.to_string().len() as f64;
+            let need = if self.layout.upright {
+                12.0
+            } else {
+                14.0 + 9.0 * digits
+            };
             let pitch = place.cell_w();
             let step = names::step(pitch, need);
             for col in 0..place.cols {

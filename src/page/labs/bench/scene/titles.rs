@@ -85,7 +85,8 @@ impl Art<'_> {
                     .split([',', ':', '.'])
                     .next()
                     .unwrap_or_default();
-                vec![words(&self.show.mask_words), words(short)]
+                let sentence = self.show.mask_words.split('.').next().unwrap_or_default();
+                vec![words(&self.show.mask_words), words(sentence), words(short)]
             }
             Matrix::Q | Matrix::K if self.show.as_used => {
                 vec![
