@@ -1,8 +1,8 @@
 //! The images of matrices, kept: a pointer that moves over the picture makes none of them anew.
 
 use super::{heat::Heat, palette::Palette, pixels};
+use js_sys::Uint8ClampedArray;
 use std::cell::RefCell;
-use wasm_bindgen::Clamped;
 use web_sys::ImageData;
 
 /// How many are kept: those of two pictures.
@@ -40,10 +40,10 @@ fn same(a: &Heat, b: &Heat) -> bool {
 pub fn with(heat: &Heat, palette: &Palette, ratio: f64, put: impl FnOnce(&ImageData, f64, f64)) {
     let make = || {
         let pixels = pixels::render(heat, palette, ratio);
+        // A copy of its own: an image made over the wasm memory would show whatever comes to lie there later.
+        let bytes = Uint8ClampedArray::from(&pixels.rgba[..]);
         let size = (pixels.w as u32, pixels.h as u32);
-        let image =
-            ImageData::new_with_u8_clamped_array_and_sh(Clamped(&pixels.rgba), size.0, size.1)
-                .ok()?;
+        let image = ImageData::new_with_js_u8_clamped_array_and_sh(&bytes, size.0, size.1).ok()?;
         Some((image, (f64::from(pixels.x), f64::from(pixels.y))))
     };
     if heat.rows * heat.cols < WORTH {
