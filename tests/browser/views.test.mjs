@@ -19,9 +19,12 @@ beforeEach(async () => {
   await bench.sizes({ n_q: 5, n_k: 6 });
 });
 
-/** A fingerprint of the pipeline's pixels. */
+/** A fingerprint of the pipeline's pixels, once the frame that is on its way has been painted. */
 function pixels(selector = '[data-name="stage"] canvas') {
-  return bench.eval((s) => {
+  return bench.eval(async (s) => {
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    await frame();
+    await frame();
     const canvas = document.querySelector(s);
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     let hash = 0;
