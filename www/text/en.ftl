@@ -186,8 +186,9 @@ invite-empty = Row { $row } sees no key.
 invite-empty-why = Softmax would be 0/0, so its weights and its output are 0 by rule.
 invite-overflow = Row { $row } has a score beyond the range of float64.
 invite-overflow-why = Its largest scores share the weight evenly, by rule. Make the numbers or the scale smaller.
-invite-means = Over all rows, the largest weight is on average
-invite-means-norm = , and the norm of the Jacobian
+invite-now = reads from { $keys } keys now.
+invite-means = On average over all rows: largest weight
+invite-means-norm = , norm of the Jacobian
 
 # Header and inputs.
 brand = Attention Lab

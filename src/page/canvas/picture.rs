@@ -54,34 +54,14 @@ pub fn Picture(
     let Ratio(ratio) = expect_context::<Ratio>();
     let CanvasFonts(fonts) = expect_context::<CanvasFonts>();
     let canvas = NodeRef::<Canvas>::new();
-    // Painted once a frame, whatever changes in it: what a newer scene replaces is never drawn.
-    let waiting = StoredValue::new(false);
+    // Painted at once: an answer that comes before the end of a frame is in that frame. What did not change costs
+    // little, since images are kept.
     Effect::new(move || {
-        let here = canvas.get().is_some();
-        scene.track();
-        ctx.palette.track();
-        ratio.track();
-        if !here || waiting.get_value() {
-            return;
+        let Some(canvas) = canvas.get() else { return };
+        let (scene, palette, ratio) = (scene.get(), ctx.palette.get(), ratio.get());
+        if let Some(context) = fitted(&canvas, scene.width, scene.height, ratio) {
+            paint::paint(&context, &scene, &palette, &fonts, ratio);
         }
-        waiting.set_value(true);
-        let fonts = fonts.clone();
-        request_animation_frame(move || {
-            // The component may have gone in the meantime.
-            if waiting.try_update_value(|w| *w = false).is_none() {
-                return;
-            }
-            let now = (
-                canvas.try_get_untracked().flatten(),
-                scene.try_get_untracked(),
-            );
-            if let (Some(canvas), Some(scene)) = now {
-                let (palette, ratio) = (ctx.palette.get_untracked(), ratio.get_untracked());
-                if let Some(context) = fitted(&canvas, scene.width, scene.height, ratio) {
-                    paint::paint(&context, &scene, &palette, &fonts, ratio);
-                }
-            }
-        });
     });
     view! {
         <canvas

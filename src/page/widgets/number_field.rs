@@ -91,7 +91,8 @@ pub fn NumberField(
         }
     };
     let keep = move || {
-        if !dirty.get_untracked() {
+        // A field that leaves the page while it has focus still hears that it lost it.
+        if dirty.try_get_untracked() != Some(true) {
             return;
         }
         match read_number(&text.get_untracked(), integer) {

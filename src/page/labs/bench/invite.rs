@@ -18,7 +18,12 @@ enum Words {
     /// Scores left the range of floating point.
     Overflow { row: usize },
     /// What the scale has done so far, in two numbers.
-    Means { top: f64, norm: f64 },
+    Means {
+        row: String,
+        keys: String,
+        top: f64,
+        norm: f64,
+    },
 }
 
 /// The line.
@@ -43,8 +48,10 @@ pub fn Invite() -> impl IntoView {
                         trace.rows.iter().position(|r| r.visible == 0)?
                     };
                     Words::Empty { row }
-                } else if ctx.invited.get() {
+                } else if ctx.invited.get() || facts.entropy < 0.05 {
                     Words::Means {
+                        row: name.clone(),
+                        keys: format::fixed(facts.entropy.exp(), 1),
                         top: trace.summary.mean_top_weight,
                         norm: trace.summary.mean_jacobian_norm,
                     }
@@ -76,7 +83,11 @@ pub fn Invite() -> impl IntoView {
             Words::Overflow { row } => {
                 view! { <b>{tf("invite-overflow", &[("row", &row)])}</b> " " {t("invite-overflow-why")} }.into_any()
             }
-            Words::Means { top, norm } => view! {
+            Words::Means { row, keys, top, norm } => view! {
+                <mark>{row}</mark>
+                " "
+                {tf("invite-now", &[("keys", &keys)])}
+                " "
                 {t("invite-means")}
                 " "
                 <b>{format::fixed(top, 3)}</b>

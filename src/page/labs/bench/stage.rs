@@ -112,15 +112,17 @@ pub fn Pipeline(
             )
         })
     });
+    // The picture waits for the trace: an edit by itself does not redraw the old numbers.
+    let pin = Memo::new(move |_| ctx.session(|s| (s.look_at(), s.pin.is_some())));
     let picture = Memo::new(move |_| {
         let (layout, trace, heats) = (layout.get()?, trace.get()?, heats.get()?);
         let mut show: Show = still.get();
-        let pinned = ctx.session(|s| s.look_at());
+        let (pinned, held) = pin.get();
         let hover = ctx.hover.get();
         let s = shape_of(&trace);
         let (q, k) = hover.unwrap_or(pinned);
         show.band = (q.min(s.n_q - 1), k.min(s.n_k - 1));
-        show.pinned = ctx.session(|s| s.pin.is_some()) && hover.is_none_or(|h| h == pinned);
+        show.pinned = held && hover.is_none_or(|h| h == pinned);
         show.cursor = hands.shown_cursor();
         show.pointed = hands
             .pointed
