@@ -71,6 +71,7 @@ output-table = The output as a sum of weights times values
 plane-own = plane with { $share } % of this row’s spread
 plane-held = plane of row { $row }; shows { $share } % of this spread
 plane-line = values with one component lie on a line
+plane-nothing = no value has any weight: the output is 0 by rule
 plane-one-point = one value has all the weight: no spread
 plane-none = no plane: a value is beyond float64
 dialog-close = close

@@ -450,6 +450,7 @@ fn plane_words(shown: &Shown, plane: Option<&Plane>) -> String {
         .map(|s| (s * 100.0).round());
     let held = shown.query() != shown.setting.home;
     match (share, held) {
+        (None, _) if shown.sees_nothing() => t("plane-nothing").to_owned(),
         (None, _) => t("plane-one-point").to_owned(),
         (Some(_), _) if plane.directions() == 1 => t("plane-line").to_owned(),
         (Some(share), false) => tf("plane-own", &[("share", &share)]),
