@@ -188,8 +188,8 @@ invite-empty-why = Softmax would be 0/0, so its weights and its output are 0 by 
 invite-overflow = Row { $row } has a score beyond the range of float64.
 invite-overflow-why = Its largest scores share the weight evenly, by rule. Make the numbers or the scale smaller.
 invite-now = reads from { $keys } keys now.
-invite-means = On average over all rows: largest weight
-invite-means-norm = , norm of the Jacobian
+invite-means = Over all rows: mean largest weight
+invite-means-norm = , Jacobian norm
 
 # Header and inputs.
 brand = Attention Lab
