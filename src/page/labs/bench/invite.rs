@@ -91,9 +91,12 @@ pub fn Invite() -> impl IntoView {
                 {t("invite-means")}
                 " "
                 <b>{format::fixed(top, 3)}</b>
-                {t("invite-means-norm")}
-                " "
-                <b>{format::fixed(norm, 3)}</b>
+                // Two numbers take a third line on a phone, and its inspector has both.
+                {(!phone.get()).then(|| view! {
+                    {t("invite-means-norm")}
+                    " "
+                    <b>{format::fixed(norm, 3)}</b>
+                })}
                 "."
             }
             .into_any(),
