@@ -16,7 +16,7 @@ pub struct Problem {
 #[derive(Clone, Debug)]
 pub struct Desk {
     session: Session,
-    /// What Reset and the first view are.
+    /// Sessions that undo goes back to, the newest last.
     past: Vec<Session>,
     future: Vec<Session>,
     gesture: Option<String>,
