@@ -100,11 +100,7 @@ impl Hands {
     pub fn move_to(&self, layout: &Layout, x: f64, y: f64, shift: bool) {
         match self.gesture.get_value() {
             Gesture::None => self.point(layout.hit(x, y)),
-            Gesture::Press {
-                spot,
-                y: from,
-                start,
-            } => {
+            Gesture::Press { y: from, start, .. } => {
                 if (y - from).abs() < 3.0 {
                     return;
                 }
@@ -118,7 +114,6 @@ impl Hands {
                     self.move_to(layout, x, y, shift);
                 } else {
                     self.point(layout.hit(x, y));
-                    let _ = spot;
                 }
             }
             Gesture::Drag {

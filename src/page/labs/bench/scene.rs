@@ -288,9 +288,8 @@ impl Art<'_> {
 
     fn arrows(&mut self) {
         let get = |m| self.layout.place(m).copied();
-        let (Some(q), Some(k), Some(s), Some(m), Some(a), Some(v), Some(o)) = (
+        let (Some(q), Some(s), Some(m), Some(a), Some(v), Some(o)) = (
             get(Matrix::Q),
-            get(Matrix::K),
             get(Matrix::S),
             get(Matrix::M),
             get(Matrix::A),
@@ -359,7 +358,6 @@ impl Art<'_> {
                 );
             }
         }
-        let _ = k;
         // The mask comes down to the arrow between S and A.
         let (x, top) = (x_mid, m.rect.y + m.rect.h / 2.0);
         let end = if below { y - 5.0 } else { y - 24.0 };

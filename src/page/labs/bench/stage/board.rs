@@ -27,7 +27,6 @@ pub fn Board(
     hands: Hands,
     swipe: Callback<bool>,
 ) -> impl IntoView {
-    let ctx = Ctx::get();
     let wrapper = NodeRef::<html::Div>::new();
     let begun = StoredValue::new(None::<(f64, f64)>);
     let at = move |x: i32, y: i32| {
@@ -116,7 +115,6 @@ pub fn Board(
         })
     });
     let scene = Signal::derive(move || picture.get().map_or_else(Arc::default, |p| p.0));
-    let _ = ctx;
     view! {
         <div
             class="board"
