@@ -9,7 +9,7 @@ mod scalar;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
 
-pub use functions::{exp, max, sum, tanh};
+pub use functions::{exp, exp2, max, sum, tanh};
 pub use scalar::Scalar;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub use simd128::Simd128;
@@ -49,17 +49,31 @@ pub trait Lane: Copy + Send + Sync {
     fn select_less(self, other: Self, yes: Self, no: Self) -> Self;
     /// 2ᵏ, for a `self` that is 1.5·2²³ + k with k whole and −126 ≤ k ≤ 127.
     fn power_of_two(self) -> Self;
+    /// self · 2ᵏ by adding k to the exponent, for a `shifted` that is 1.5·2²³ + k with k whole; exactly 0 for
+    /// self = 1 and k = −127. Right while the result is a normal number.
+    fn add_exponent(self, shifted: Self) -> Self;
+    /// Each times `factor`, in float64 and rounded once.
+    fn scale(self, factor: f64) -> Self;
+    /// Four lanes as the rows of a square, turned about its diagonal.
+    fn transpose(rows: [Self; WIDTH]) -> [Self; WIDTH];
 
-    /// The first four of `x`, which has to have as many.
+    /// Four times the number at `x`, read there and then: a compiler that gathers several such reads into one, and
+    /// shuffles, makes the inner loops slower.
     #[inline(always)]
-    fn load(x: &[f32]) -> Self {
-        Self::from_array([x[0], x[1], x[2], x[3]])
+    fn splat_at(x: &f32) -> Self {
+        Self::splat(*x)
     }
 
-    /// Writes to the first four of `x`, which has to have as many.
+    /// The four of `x`.
     #[inline(always)]
-    fn store(self, x: &mut [f32]) {
-        x[..WIDTH].copy_from_slice(&self.to_array());
+    fn load(x: &[f32; WIDTH]) -> Self {
+        Self::from_array(*x)
+    }
+
+    /// Writes to the four of `x`.
+    #[inline(always)]
+    fn store(self, x: &mut [f32; WIDTH]) {
+        *x = self.to_array();
     }
 
     /// The larger of the two; `self` where they do not compare.

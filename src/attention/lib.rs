@@ -46,7 +46,7 @@ pub mod trace;
 
 pub use bits::BitMatrix;
 pub use error::{InputError, SpecError};
-pub use masks::{Coverage, MaskScheme, MaskUse};
+pub use masks::{Coverage, MaskScheme, MaskUse, Reach};
 pub use naive::Inputs;
 pub use param::{Param, ParamKind, Value};
 pub use positions::{PositionScheme, PositionUse};

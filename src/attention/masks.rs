@@ -42,6 +42,9 @@ pub struct MaskScheme {
     /// What a query sees of a range of keys: exact, so that a tile can be skipped or taken whole.
     /// Must say what counting [`MaskScheme::visible`] over the range would.
     pub cover: fn(&MaskUse, &Frame, QueryIdx, Range<usize>) -> Coverage,
+    /// Two ranges of keys in which everything lies that a query sees; see [`Reach`]. Exact but for drawings, which may
+    /// say all keys.
+    pub reach: fn(&MaskUse, &Frame, QueryIdx) -> Reach,
     /// How far the scheme moves queries along the keys; `None` where it has no say. See [`Frame`].
     pub shift: fn(&MaskUse, Shape) -> Option<isize>,
     /// What is wrong with a use, beyond the ranges of its parameters.
@@ -179,6 +182,94 @@ impl Coverage {
     }
 }
 
+/// Where the keys lie that a query sees: two ranges, the second behind the first; either may be empty.
+///
+/// Two, since a window with kept first tokens has as many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reach(pub [Range<usize>; 2]);
+
+impl Reach {
+    /// One range, given by ends that may lie beyond the `n_k` keys.
+    #[must_use]
+    pub fn one(range: Range<isize>, n_k: usize) -> Self {
+        Self::two(0..0, range, n_k)
+    }
+
+    /// Two ranges that may touch or overlap, given by ends that may lie beyond the `n_k` keys.
+    #[must_use]
+    pub fn two(first: Range<isize>, second: Range<isize>, n_k: usize) -> Self {
+        let inside = |x: isize| x.clamp(0, n_k as isize) as usize;
+        let first = inside(first.start)..inside(first.end);
+        let second = inside(second.start).max(first.end)..inside(second.end);
+        Self([first, second])
+    }
+
+    /// Whether any of `keys` is in reach.
+    #[must_use]
+    pub fn meets(&self, keys: &Range<usize>) -> bool {
+        self.within(keys).iter().any(|part| !part.is_empty())
+    }
+
+    /// What of the two ranges lies in `keys`.
+    #[must_use]
+    pub fn within(&self, keys: &Range<usize>) -> [Range<usize>; 2] {
+        self.0
+            .clone()
+            .map(|part| part.start.max(keys.start)..part.end.min(keys.end))
+    }
+
+    /// Everything that is in reach of both; more where that would be three ranges.
+    #[must_use]
+    fn and(&self, other: &Self) -> Self {
+        let mut parts = self.0.iter().flat_map(|part| other.within(part));
+        let mut parts = parts.by_ref().filter(|part| !part.is_empty());
+        let first = parts.next().unwrap_or(0..0);
+        let second = parts.fold(0..0, hull);
+        Self([first, second])
+    }
+
+    /// Everything that is in reach of either, and what lies between.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let [a, b] = self.0;
+        let [c, d] = other.0;
+        Self([hull(a, c), hull(b, d)])
+    }
+}
+
+impl Reach {
+    /// Everything that is in reach of any, and what lies between.
+    #[must_use]
+    pub fn of_all(all: &[Self]) -> Self {
+        all.iter().cloned().reduce(Self::or).unwrap_or_default()
+    }
+}
+
+/// The least range with both in it.
+fn hull(a: Range<usize>, b: Range<usize>) -> Range<usize> {
+    match (a.is_empty(), b.is_empty()) {
+        (true, _) => b,
+        (_, true) => a,
+        _ => a.start.min(b.start)..a.end.max(b.end),
+    }
+}
+
+/// Where everything lies that `q` sees through all masks. With one mask that is no drawing this is exact, which
+/// [`reach_is_exact`] tells.
+#[must_use]
+pub fn reach(masks: &[MaskUse], frame: &Frame, q: QueryIdx) -> Reach {
+    let mut all = masks.iter().map(|m| (m.scheme.reach)(m, frame, q));
+    let first = all.next();
+    let first = first.unwrap_or(Reach([0..frame.shape.n_k, 0..0]));
+    all.fold(first, |a, b| a.and(&b))
+}
+
+/// Whether [`reach`] has nothing in it that is hidden.
+#[must_use]
+pub fn reach_is_exact(masks: &[MaskUse]) -> bool {
+    masks.len() <= 1 && !masks.iter().any(|m| m.scheme.needs_drawing)
+}
+
 /// Whether every mask lets `q` see `k`.
 #[must_use]
 pub fn visible(masks: &[MaskUse], frame: &Frame, q: QueryIdx, k: KeyIdx) -> bool {
@@ -196,6 +287,9 @@ pub fn coverage(
     queries: Range<usize>,
     keys: Range<usize>,
 ) -> Coverage {
+    if masks.is_empty() {
+        return Coverage::Whole;
+    }
     let row = |q: usize| {
         let mut seen = Coverage::Whole;
         for m in masks {

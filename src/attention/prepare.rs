@@ -5,6 +5,7 @@
 use crate::math::sin_cos;
 use crate::naive::hold;
 use crate::spec::AttentionSpec;
+use std::ops::Range;
 
 /// Whose rows are prepared: queries and keys may start at different places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,14 +29,24 @@ struct TurnTable {
 }
 
 impl Places {
+    /// Tables for every place of a side.
     pub(crate) fn new(spec: &AttentionSpec, side: Side) -> Self {
         let shape = spec.shape();
+        let n = match side {
+            Side::Queries => shape.n_q,
+            Side::Keys => shape.n_k,
+        };
+        Self::of(spec, side, 0..n)
+    }
+
+    /// Tables for the rows `rows` of a side, which are counted from 0 here.
+    pub(crate) fn of(spec: &AttentionSpec, side: Side, rows: Range<usize>) -> Self {
         let turns = spec.turns().iter().map(|turn| {
-            let (offset, n) = match side {
-                Side::Queries => (turn.q_offset, shape.n_q),
-                Side::Keys => (turn.k_offset, shape.n_k),
+            let offset = match side {
+                Side::Queries => turn.q_offset,
+                Side::Keys => turn.k_offset,
             };
-            let waves = (offset..offset + n)
+            let waves = (offset + rows.start..offset + rows.end)
                 .flat_map(|place| {
                     turn.frequencies
                         .iter()

@@ -5,15 +5,22 @@
 /// The engine supplies one over its thread pool; [`Serial`] is the one without threads. What is inside a task (the
 /// sum over keys) stays serial: splitting it would make the result depend on the number of threads.
 pub trait RowRunner: Sync {
-    /// Runs `work` once on every task. `scratch` makes the working memory that a thread may use for many tasks.
+    /// How many tasks may be at work at the same time: so much working memory is kept.
+    fn threads(&self) -> usize {
+        1
+    }
+
+    /// Runs `work` once on every task. `scratch` makes the working memory that a thread may use for many tasks. Tasks
+    /// come with the longest first.
     fn for_each<T: Send, S>(
         &self,
-        tasks: Vec<T>,
+        tasks: impl ExactSizeIterator<Item = T> + Send,
         scratch: impl Fn() -> S + Sync + Send,
         work: impl Fn(&mut S, T) + Sync + Send,
     );
 
-    /// Asked before each block of rows: `false` makes the rest of the work be left out, and the caller get
+    /// Asked before each step, a block of keys for a task's rows, which takes a millisecond at most at ordinary widths:
+    /// `false` makes the rest of the work be left out, and the caller get
     /// [`Stopped`]. A place to count progress, too.
     fn keep_going(&self) -> bool {
         true
@@ -27,7 +34,7 @@ pub struct Serial;
 impl RowRunner for Serial {
     fn for_each<T: Send, S>(
         &self,
-        tasks: Vec<T>,
+        tasks: impl ExactSizeIterator<Item = T> + Send,
         scratch: impl Fn() -> S + Sync + Send,
         work: impl Fn(&mut S, T) + Sync + Send,
     ) {

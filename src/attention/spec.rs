@@ -3,7 +3,7 @@
 
 use crate::error::SpecError;
 use crate::limits::{MAX_CELLS, MAX_HEADS, MAX_SCALAR, MAX_TOKENS, MAX_WIDTH};
-use crate::masks::{self, Coverage, Frame, MaskUse};
+use crate::masks::{self, Coverage, Frame, MaskUse, Reach};
 use crate::positions::{self, Action, PositionUse, Turn};
 use crate::shape::{HeadIdx, KeyIdx, QueryIdx, Shape};
 use std::ops::Range;
@@ -222,6 +222,25 @@ impl AttentionSpec {
     #[must_use]
     pub fn coverage(&self, queries: Range<usize>, keys: Range<usize>) -> Coverage {
         masks::coverage(&self.parsed.config.masks, &self.parsed.frame, queries, keys)
+    }
+
+    /// Where everything lies that the masks let `q` see.
+    #[must_use]
+    pub fn reach(&self, q: QueryIdx) -> Reach {
+        masks::reach(&self.parsed.config.masks, &self.parsed.frame, q)
+    }
+
+    /// Where everything lies that the masks let any of `queries` see, and what lies between.
+    #[must_use]
+    pub fn reach_of(&self, queries: Range<usize>) -> Reach {
+        let all = queries.map(|q| self.reach(QueryIdx(q)));
+        all.reduce(Reach::or).unwrap_or_default()
+    }
+
+    /// Whether [`AttentionSpec::reach`] has nothing in it that is hidden.
+    #[must_use]
+    pub fn reach_is_exact(&self) -> bool {
+        masks::reach_is_exact(&self.parsed.config.masks)
     }
 
     /// The rotations of queries and keys, to be done in this order.

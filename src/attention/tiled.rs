@@ -2,18 +2,27 @@
 //!
 //! A row keeps a running maximum m, a running sum l of exp(s − m) and an unfinished output o. A block of keys whose
 //! maximum is larger rescales l and o by exp(m_old − m_new); at the end out = o/l and lse = ln l + m. The result is
-//! that of the softmax over the whole row (Milakov & Gimelshein 2018; with blocks of values, Dao et al. 2022).
+//! that of the softmax over the whole row (Milakov & Gimelshein 2018; with blocks of values, Dao et al. 2022). Scores
+//! are kept as exponents of 2, so that a power is one shift and one polynomial.
+//!
+//! # How it is cut
+//!
+//! A task is up to 256 rows of a head. For each block of 128 keys that any of its rows sees, the task packs keys and
+//! values as the inner loops read them, and sends its rows through in tiles of 4 × 8 whose sums stay in registers. A
+//! task holds all that it writes, so nothing is shared but inputs, and memory beside inputs and outputs does not grow
+//! with the lengths: [`scratch_bytes`]. Only where queries and keys are normed or turned, their copies are as long as
+//! they are. One to three queries against many keys, as in decoding, go straight over the keys as they lie: packing them
+//! would cost more than it gains.
 //!
 //! # Same bits everywhere
 //!
-//! Blocks have fixed sizes and their order is fixed; a [`RowRunner`] only says which thread takes which rows. Lanes
-//! give the same bits by their contract. So do one thread and many, and WebAssembly and native code.
+//! Blocks of keys have a fixed size and their order is fixed; a [`RowRunner`] only says which thread takes which rows.
+//! Lanes give the same bits by their contract. So do one thread and many, and WebAssembly and native code.
 //!
 //! # How exact
 //!
-//! Norm, rotation and scale are done in float64 while packing and rounded once. |out − exact| stays within
-//! 2e-6 · max|v| while the scores are of ordinary size; a score of size s carries an error of about s · 1e-7, and the
-//! weights follow it.
+//! Norm, rotation and scale are done in float64 and rounded once. |out − exact| stays within 2e-6 · max|v| while the
+//! scores are of ordinary size; a score of size s carries an error of about s · 1e-7, and the weights follow it.
 //!
 //! # Huge numbers
 //!
@@ -21,24 +30,24 @@
 //! products of float32 never overflow, and rounded. So no result is NaN, and those rows are right, only slower.
 //! [`Output::overflowed_rows`] counts them.
 
-mod kernel;
+mod block;
+mod few;
+mod logits;
 mod pack;
+mod shared;
+mod tile;
 
 use crate::lanes::Lane;
 use crate::naive::{Inputs, Prepared, RowBuffers};
 use crate::rows::{RowRunner, Stopped};
-use crate::shape::HeadIdx;
+use crate::shape::{HeadIdx, Shape};
 use crate::spec::AttentionSpec;
-use kernel::{Block, Scratch};
-use pack::Packed;
+use block::{Block, Scratch};
+use few::FewScratch;
+use pack::narrow;
+use shared::Shared;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Rows of one task: few enough that a runner can stop soon and share out evenly, and enough that a block of keys is
-/// read from near memory by most of them.
-pub const QUERY_BLOCK: usize = 32;
-
-/// Keys taken at a time: at a width of 64, a block of keys and one of values together fill a first-level cache.
-pub const KEY_BLOCK: usize = 64;
 
 /// What the fast path computes.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +59,23 @@ pub struct Output {
     pub lse: Vec<f32>,
     /// Rows whose scores or sums could leave float32, and which the oracle computed in its place.
     pub overflowed_rows: usize,
+}
+
+/// Working memory, kept from call to call: a call of the size of the last one allocates nothing.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    shared: Shared,
+    /// One for each thread that may be at work at the same time.
+    scratches: Vec<Mutex<Scratch>>,
+    few: FewScratch,
+}
+
+impl Workspace {
+    /// Empty; grows to what a call needs ([`scratch_bytes`]).
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
 }
 
 /// Attention in float32 on the lanes `L`, rows shared out by `runner`.
@@ -70,98 +96,272 @@ pub fn forward<L: Lane, R: RowRunner>(
     runner: &R,
 ) -> Result<Output, Stopped> {
     let shape = spec.shape();
-    let stopped = AtomicBool::new(false);
-    let go_on = || {
-        let go = !stopped.load(Ordering::Relaxed) && runner.keep_going();
-        if !go {
-            stopped.store(true, Ordering::Relaxed);
-        }
-        go
-    };
-    let packed = Packed::new(spec, inputs, runner, &go_on);
-    let mut output = Output {
-        out: vec![0.0; shape.out_len()],
-        lse: vec![0.0; shape.rows()],
-        overflowed_rows: 0,
-    };
-    // `true` where float32 cannot be trusted with the row.
-    let mut beyond = vec![false; shape.rows()];
-
-    let heads = output
-        .out
-        .chunks_mut(shape.n_q * shape.d_v)
-        .zip(output.lse.chunks_mut(shape.n_q));
-    let mut blocks = Vec::with_capacity(shape.heads * shape.n_q.div_ceil(QUERY_BLOCK));
-    for (head, ((out, lse), beyond)) in heads.zip(beyond.chunks_mut(shape.n_q)).enumerate() {
-        let rows = out
-            .chunks_mut(QUERY_BLOCK * shape.d_v)
-            .zip(lse.chunks_mut(QUERY_BLOCK));
-        for (at, ((out, lse), beyond)) in rows.zip(beyond.chunks_mut(QUERY_BLOCK)).enumerate() {
-            blocks.push(Block {
-                head: HeadIdx(head),
-                first: at * QUERY_BLOCK,
-                out,
-                lse,
-                beyond,
-            });
-        }
-    }
-    runner.for_each(
-        blocks,
-        || Scratch::new(shape),
-        |scratch, block| {
-            if go_on() {
-                scratch.run::<L>(spec, inputs, &packed, block);
-            }
-        },
-    );
-    if stopped.into_inner() {
-        return Err(Stopped);
-    }
-    output.overflowed_rows = beyond.iter().filter(|b| **b).count();
-    if output.overflowed_rows > 0 {
-        redo(spec, inputs, runner, &beyond, &mut output)?;
-    }
-    Ok(output)
+    let (mut out, mut lse) = (vec![0.0; shape.out_len()], vec![0.0; shape.rows()]);
+    let mut workspace = Workspace::new();
+    let overflowed_rows =
+        forward_into::<L, R>(spec, inputs, runner, &mut workspace, &mut out, &mut lse)?;
+    Ok(Output {
+        out,
+        lse,
+        overflowed_rows,
+    })
 }
 
-/// Computes the rows marked in `beyond` by the oracle.
+/// [`forward`] into memory that is there: `out` `[heads, n_q, d_v]` and `lse` `[heads, n_q]`, as in [`Output`], with
+/// working memory from `workspace`. Gives [`Output::overflowed_rows`]. Where it is stopped, both hold no result.
+///
+/// Panics where `out` or `lse` is of another length.
+///
+/// ```
+/// use attention::{AttentionSpec, Config, Inputs, Shape, lanes, rows, tiled};
+/// let spec = AttentionSpec::new(Config::new(Shape::square(2, 1)))?;
+/// let mut workspace = tiled::Workspace::new();
+/// let (mut out, mut lse) = ([0.0; 2], [0.0; 2]);
+/// for v in [[2.0_f32, 4.0], [6.0, 8.0]] {
+///     let inputs = Inputs::new(&spec, &[0.0, 0.0], &[1.0, 1.0], &v)?;
+///     tiled::forward_into::<lanes::Best, _>(
+///         &spec, &inputs, &rows::Serial, &mut workspace, &mut out, &mut lse,
+///     )?;
+/// }
+/// assert_eq!(out, [7.0, 7.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn forward_into<L: Lane, R: RowRunner>(
+    spec: &AttentionSpec,
+    inputs: &Inputs<'_, f32>,
+    runner: &R,
+    workspace: &mut Workspace,
+    out: &mut [f32],
+    lse: &mut [f32],
+) -> Result<usize, Stopped> {
+    let shape = spec.shape();
+    assert_eq!(out.len(), shape.out_len(), "the length of out");
+    assert_eq!(lse.len(), shape.rows(), "the length of lse");
+    let watch = Watch::new(runner);
+    workspace.shared.prepare::<L, _>(spec, inputs, &watch);
+    if few::suits(shape) {
+        let Workspace { shared, few, .. } = workspace;
+        few.run::<L, _>(spec, shared, inputs, &watch, out, lse);
+    } else {
+        let threads = runner.threads().max(1);
+        let Workspace {
+            shared, scratches, ..
+        } = workspace;
+        while scratches.len() < threads {
+            scratches.push(Mutex::default());
+        }
+        let rows = block::rows(spec, threads);
+        let sources = shared.sources(inputs);
+        lse.fill(0.0);
+        watch.for_each(
+            Tasks::new(shape, rows, out, lse),
+            || (),
+            |(), block| {
+                if watch.keep_going_so_far() {
+                    with_one_of(scratches, |scratch| {
+                        scratch.run::<L>(spec, shared, sources, rows, block, || watch.keep_going());
+                    });
+                }
+            },
+        );
+    }
+    if watch.stopped() {
+        return Err(Stopped);
+    }
+    let overflowed_rows = lse.iter().filter(|x| x.is_nan()).count();
+    if overflowed_rows > 0 {
+        redo(spec, inputs, runner, out, lse)?;
+    }
+    Ok(overflowed_rows)
+}
+
+/// How many bytes [`forward_into`] takes beside inputs and outputs, on so many threads: what its [`Workspace`] grows to.
+/// Rows that the oracle computes, because their numbers are huge, take a few rows of float64 more.
+///
+/// ```
+/// use attention::{AttentionSpec, Config, Shape, tiled};
+/// let bytes = |n| AttentionSpec::new(Config::new(Shape::square(n, 64))).map(|s| tiled::scratch_bytes(&s, 1));
+/// assert_eq!(bytes(1_000)?, bytes(60_000)?);
+/// # Ok::<(), attention::SpecError>(())
+/// ```
+#[must_use]
+pub fn scratch_bytes(spec: &AttentionSpec, threads: usize) -> usize {
+    let shape = spec.shape();
+    shared::bytes(spec)
+        + if few::suits(shape) {
+            few::bytes(shape)
+        } else {
+            let threads = threads.max(1);
+            threads * block::bytes(shape, block::rows(spec, threads))
+        }
+}
+
+/// How many times [`forward_into`] asks [`RowRunner::keep_going`] on so many threads: what progress is measured by. Rows
+/// that the oracle computes ask once more each.
+#[must_use]
+pub fn steps(spec: &AttentionSpec, threads: usize) -> usize {
+    let shape = spec.shape();
+    let blocks = if few::suits(shape) {
+        few::steps(shape)
+    } else {
+        let rows = block::rows(spec, threads.max(1));
+        let of_head: usize = (0..shape.n_q)
+            .step_by(rows)
+            .map(|first| {
+                let queries = first..(first + rows).min(shape.n_q);
+                let reach = spec.reach_of(queries.clone());
+                block::blocks(spec, queries, &reach).count()
+            })
+            .sum();
+        shape.heads * of_head
+    };
+    shared::steps(spec) + blocks
+}
+
+/// The tasks of all heads. Later rows come first: under a causal mask they are the longer ones, and what starts last
+/// should be short.
+struct Tasks<'a> {
+    shape: Shape,
+    rows: usize,
+    out: &'a mut [f32],
+    lse: &'a mut [f32],
+}
+
+impl<'a> Tasks<'a> {
+    fn new(shape: Shape, rows: usize, out: &'a mut [f32], lse: &'a mut [f32]) -> Self {
+        Self {
+            shape,
+            rows,
+            out,
+            lse,
+        }
+    }
+}
+
+impl<'a> Iterator for Tasks<'a> {
+    type Item = Block<'a>;
+
+    fn next(&mut self) -> Option<Block<'a>> {
+        // What is left always ends with whole heads but for the last, from which blocks are taken at its end.
+        let left = self.lse.len();
+        let end = left.checked_sub(1)? % self.shape.n_q + 1;
+        let first = (end - 1) / self.rows * self.rows;
+        let head = HeadIdx((left - 1) / self.shape.n_q);
+        let at = left - (end - first);
+        let (lse_left, lse) = std::mem::take(&mut self.lse).split_at_mut(at);
+        let (out_left, out) = std::mem::take(&mut self.out).split_at_mut(at * self.shape.d_v);
+        (self.lse, self.out) = (lse_left, out_left);
+        Some(Block {
+            head,
+            first,
+            out,
+            lse,
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let heads = self.lse.len() / self.shape.n_q;
+        let rest = self.lse.len() % self.shape.n_q;
+        let blocks = heads * self.shape.n_q.div_ceil(self.rows) + rest.div_ceil(self.rows);
+        (blocks, Some(blocks))
+    }
+}
+
+impl ExactSizeIterator for Tasks<'_> {}
+
+/// A runner that remembers that it said to stop, and is not asked again.
+struct Watch<'a, R> {
+    runner: &'a R,
+    stopped: AtomicBool,
+}
+
+impl<'a, R: RowRunner> Watch<'a, R> {
+    fn new(runner: &'a R) -> Self {
+        Self {
+            runner,
+            stopped: AtomicBool::new(false),
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    fn keep_going_so_far(&self) -> bool {
+        !self.stopped()
+    }
+}
+
+impl<R: RowRunner> RowRunner for Watch<'_, R> {
+    fn threads(&self) -> usize {
+        self.runner.threads()
+    }
+
+    fn for_each<T: Send, S>(
+        &self,
+        tasks: impl ExactSizeIterator<Item = T> + Send,
+        scratch: impl Fn() -> S + Sync + Send,
+        work: impl Fn(&mut S, T) + Sync + Send,
+    ) {
+        self.runner.for_each(tasks, scratch, work);
+    }
+
+    fn keep_going(&self) -> bool {
+        if self.stopped() {
+            return false;
+        }
+        let go = self.runner.keep_going();
+        if !go {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        go
+    }
+}
+
+/// Lends one that nobody uses. Never waits: a page's own thread must not. Where a runner has more threads at work than it
+/// said, those take memory of their own.
+fn with_one_of<T: Default>(all: &[Mutex<T>], work: impl FnOnce(&mut T)) {
+    match all.iter().find_map(|one| one.try_lock().ok()) {
+        Some(mut one) => work(&mut one),
+        None => work(&mut T::default()),
+    }
+}
+
+/// Computes the rows whose log-sum-exp is NaN by the oracle.
 fn redo<R: RowRunner>(
     spec: &AttentionSpec,
     inputs: &Inputs<'_, f32>,
     runner: &R,
-    beyond: &[bool],
-    output: &mut Output,
+    out: &mut [f32],
+    lse: &mut [f32],
 ) -> Result<(), Stopped> {
     let shape = spec.shape();
     let mut row = RowBuffers::new(spec);
-    for (head, marked) in beyond.chunks(shape.n_q).enumerate() {
-        if !marked.contains(&true) {
+    for (head, lse) in lse.chunks_mut(shape.n_q).enumerate() {
+        if !lse.iter().any(|x| x.is_nan()) {
             continue;
         }
         let head = HeadIdx(head);
         let prepared = Prepared::new(spec, inputs, head);
-        for q in shape.queries().filter(|q| marked[q.0]) {
+        for q in shape
+            .queries()
+            .filter(|q| lse[q.0].is_nan())
+            .collect::<Vec<_>>()
+        {
             if !runner.keep_going() {
                 return Err(Stopped);
             }
             let summary = prepared.row(q, &mut row);
-            let out = &mut output.out[shape.out_row(head, q)];
-            for (cell, &x) in out.iter_mut().zip(&row.out) {
+            for (cell, &x) in out[shape.out_row(head, q)].iter_mut().zip(&row.out) {
                 *cell = narrow(x);
             }
-            output.lse[shape.row(head, q)] = match summary.lse {
+            lse[q.0] = match summary.lse {
                 f64::NEG_INFINITY => f32::NEG_INFINITY,
                 lse => narrow(lse),
             };
         }
     }
     Ok(())
-}
-
-/// The nearest float32, held at its ends.
-fn narrow(x: f64) -> f32 {
-    (x as f32).clamp(-f32::MAX, f32::MAX)
 }
 
 #[cfg(test)]
@@ -176,7 +376,7 @@ mod tests {
     impl RowRunner for StopAfter {
         fn for_each<T: Send, S>(
             &self,
-            tasks: Vec<T>,
+            tasks: impl ExactSizeIterator<Item = T> + Send,
             scratch: impl Fn() -> S + Sync + Send,
             work: impl Fn(&mut S, T) + Sync + Send,
         ) {
@@ -192,20 +392,20 @@ mod tests {
 
     #[test]
     fn a_stopped_computation_gives_no_result() {
-        let spec = AttentionSpec::new(Config::new(Shape::square(100, 4))).unwrap();
-        let x = vec![0.5_f32; 400];
+        let spec = AttentionSpec::new(Config::new(Shape::square(300, 4))).unwrap();
+        let x = vec![0.5_f32; 1_200];
         let inputs = Inputs::new(&spec, &x, &x, &x).unwrap();
         let run = |blocks: usize| {
             forward::<Scalar, _>(&spec, &inputs, &StopAfter(blocks.into())).map(|o| o.lse.len())
         };
-        assert_eq!(run(3), Err(Stopped));
-        assert_eq!(run(1_000), Ok(100));
+        assert_eq!(run(steps(&spec, 1) - 1), Err(Stopped));
+        assert_eq!(run(steps(&spec, 1)), Ok(300));
     }
 
     #[test]
     fn query_index_is_the_row() {
         // Guards the cutting into blocks: each row's output is its own value.
-        let n = QUERY_BLOCK + 5;
+        let n = 300;
         let config = Config {
             masks: vec![crate::MaskUse::drawn(crate::BitMatrix::from_fn(
                 n,

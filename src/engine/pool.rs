@@ -34,12 +34,17 @@ mod threaded {
     pub struct Pool;
 
     impl RowRunner for Pool {
+        fn threads(&self) -> usize {
+            rayon::current_num_threads()
+        }
+
         fn for_each<T: Send, S>(
             &self,
-            tasks: Vec<T>,
+            tasks: impl ExactSizeIterator<Item = T> + Send,
             scratch: impl Fn() -> S + Sync + Send,
             work: impl Fn(&mut S, T) + Sync + Send,
         ) {
+            let tasks: Vec<T> = tasks.collect();
             tasks.into_par_iter().for_each_init(scratch, work);
         }
     }

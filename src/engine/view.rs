@@ -170,7 +170,7 @@ impl View {
             .collect();
         let head = &self.head;
         runner.for_each(
-            tasks,
+            tasks.into_iter(),
             || RowBuffers::new(head.spec()),
             |row, ((i, (scores, weights)), (states, (out, facts)))| {
                 let summary = head.row(QueryIdx(i), row);

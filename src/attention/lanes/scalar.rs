@@ -75,4 +75,22 @@ impl Lane for Scalar {
     fn power_of_two(self) -> Self {
         self.map(|x| f32::from_bits((x.to_bits() << 23).wrapping_add(1.0_f32.to_bits())))
     }
+
+    #[inline(always)]
+    fn add_exponent(self, shifted: Self) -> Self {
+        let (a, b) = (self.0, shifted.0);
+        let shift = |i: usize| f32::from_bits(a[i].to_bits().wrapping_add(b[i].to_bits() << 23));
+        Self([shift(0), shift(1), shift(2), shift(3)])
+    }
+
+    #[inline(always)]
+    fn scale(self, factor: f64) -> Self {
+        self.map(|x| (f64::from(x) * factor) as f32)
+    }
+
+    #[inline(always)]
+    fn transpose(rows: [Self; WIDTH]) -> [Self; WIDTH] {
+        let column = |i: usize| Self([rows[0].0[i], rows[1].0[i], rows[2].0[i], rows[3].0[i]]);
+        [column(0), column(1), column(2), column(3)]
+    }
 }

@@ -2,8 +2,9 @@
 
 use super::{Lane, WIDTH};
 use core::arch::wasm32::{
-    f32x4, f32x4_abs, f32x4_add, f32x4_div, f32x4_extract_lane, f32x4_lt, f32x4_mul, f32x4_splat,
-    f32x4_sub, i32x4_add, i32x4_shl, i32x4_splat, v128, v128_bitselect, v128_load, v128_store,
+    f32x4, f32x4_abs, f32x4_add, f32x4_demote_f64x2_zero, f32x4_div, f32x4_extract_lane, f32x4_lt,
+    f32x4_mul, f32x4_pmax, f32x4_splat, f32x4_sub, f64x2_mul, f64x2_promote_low_f32x4, f64x2_splat,
+    i32x4_add, i32x4_shl, i32x4_shuffle, i32x4_splat, v128, v128_bitselect, v128_load, v128_store,
 };
 
 /// Four numbers in a vector register.
@@ -34,18 +35,29 @@ impl Lane for Simd128 {
     }
 
     #[inline(always)]
-    fn load(x: &[f32]) -> Self {
-        let x = &x[..WIDTH];
-        // SAFETY: `x` is four numbers long, so the 16 bytes at its start can be read; v128_load takes any alignment.
+    fn splat_at(x: &f32) -> Self {
+        // SAFETY: `x` is a reference, so it is aligned and points to a number. Volatile only so that the compiler makes
+        // one v128.load32_splat of it: it would read four neighbours at once and shuffle, which halves the speed.
+        Self(f32x4_splat(unsafe { core::ptr::read_volatile(x) }))
+    }
+
+    #[inline(always)]
+    fn load(x: &[f32; WIDTH]) -> Self {
+        // SAFETY: `x` is four numbers long, so its 16 bytes can be read; v128_load takes any alignment.
         Self(unsafe { v128_load(x.as_ptr().cast()) })
     }
 
     #[inline(always)]
-    fn store(self, x: &mut [f32]) {
-        let x = &mut x[..WIDTH];
-        // SAFETY: `x` is four numbers long and borrowed mutably, so the 16 bytes at its start can be written;
-        // v128_store takes any alignment.
+    fn store(self, x: &mut [f32; WIDTH]) {
+        // SAFETY: `x` is four numbers long and borrowed mutably, so its 16 bytes can be written; v128_store takes any
+        // alignment.
         unsafe { v128_store(x.as_mut_ptr().cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // self < other ? other : self, by definition.
+        Self(f32x4_pmax(self.0, other.0))
     }
 
     #[inline(always)]
@@ -84,5 +96,34 @@ impl Lane for Simd128 {
             i32x4_shl(self.0, 23),
             i32x4_splat(1.0_f32.to_bits() as i32),
         ))
+    }
+
+    #[inline(always)]
+    fn add_exponent(self, shifted: Self) -> Self {
+        Self(i32x4_add(self.0, i32x4_shl(shifted.0, 23)))
+    }
+
+    #[inline(always)]
+    fn scale(self, factor: f64) -> Self {
+        let factor = f64x2_splat(factor);
+        let low = f64x2_promote_low_f32x4(self.0);
+        let high = f64x2_promote_low_f32x4(i32x4_shuffle::<2, 3, 0, 1>(self.0, self.0));
+        let low = f32x4_demote_f64x2_zero(f64x2_mul(low, factor));
+        let high = f32x4_demote_f64x2_zero(f64x2_mul(high, factor));
+        Self(i32x4_shuffle::<0, 1, 4, 5>(low, high))
+    }
+
+    #[inline(always)]
+    fn transpose([a, b, c, d]: [Self; WIDTH]) -> [Self; WIDTH] {
+        let ab = i32x4_shuffle::<0, 4, 1, 5>(a.0, b.0);
+        let cd = i32x4_shuffle::<0, 4, 1, 5>(c.0, d.0);
+        let high_ab = i32x4_shuffle::<2, 6, 3, 7>(a.0, b.0);
+        let high_cd = i32x4_shuffle::<2, 6, 3, 7>(c.0, d.0);
+        [
+            Self(i32x4_shuffle::<0, 1, 4, 5>(ab, cd)),
+            Self(i32x4_shuffle::<2, 3, 6, 7>(ab, cd)),
+            Self(i32x4_shuffle::<0, 1, 4, 5>(high_ab, high_cd)),
+            Self(i32x4_shuffle::<2, 3, 6, 7>(high_ab, high_cd)),
+        ]
     }
 }

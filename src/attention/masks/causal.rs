@@ -1,6 +1,6 @@
 //! A token sees itself and what came before it; optionally everyone sees a prefix.
 
-use super::{Coverage, Frame, MaskScheme, MaskUse, overlap};
+use super::{Coverage, Frame, MaskScheme, MaskUse, Reach, overlap};
 use crate::error::SpecError;
 use crate::limits::MAX_TOKENS;
 use crate::param::{Param, ParamKind};
@@ -46,6 +46,7 @@ pub static SCHEME: MaskScheme = MaskScheme {
     needs_drawing: false,
     visible,
     cover,
+    reach: |m, frame, q| Reach::one(0..end(m, frame, q), frame.shape.n_k),
     shift,
     check,
     examples,

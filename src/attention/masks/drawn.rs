@@ -1,6 +1,6 @@
 //! Drawn by hand, cell by cell.
 
-use super::{Coverage, MaskScheme, MaskUse};
+use super::{Coverage, MaskScheme, MaskUse, Reach};
 use crate::bits::BitMatrix;
 use crate::error::SpecError;
 use crate::shape::Shape;
@@ -20,6 +20,7 @@ pub static SCHEME: MaskScheme = MaskScheme {
             total,
         )
     },
+    reach: |_, frame, _| Reach::one(0..isize::MAX, frame.shape.n_k),
     shift: |_, _| None,
     check,
     examples,

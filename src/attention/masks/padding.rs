@@ -1,6 +1,6 @@
 //! Keys beyond a length are filling and hidden from all.
 
-use super::{Coverage, MaskScheme, MaskUse, overlap};
+use super::{Coverage, MaskScheme, MaskUse, Reach, overlap};
 use crate::error::SpecError;
 use crate::limits::MAX_TOKENS;
 use crate::param::{Param, ParamKind};
@@ -28,6 +28,7 @@ pub static SCHEME: MaskScheme = MaskScheme {
     cover: |m, _, _, keys| {
         Coverage::of_count(overlap(&keys, 0..m.count(LENGTH_AT) as isize), keys.len())
     },
+    reach: |m, frame, _| Reach::one(0..m.count(LENGTH_AT) as isize, frame.shape.n_k),
     shift: |_, _| None,
     check,
     examples,

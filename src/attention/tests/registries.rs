@@ -42,6 +42,46 @@ fn in_order(params: &[Param]) {
 }
 
 #[test]
+fn reach_holds_what_a_query_sees() {
+    for shape in shapes() {
+        let one: Vec<Vec<MaskUse>> = masks::ALL
+            .iter()
+            .flat_map(|m| (m.examples)(shape))
+            .map(|m| vec![m])
+            .collect();
+        let pairs = one.iter().flat_map(|a| {
+            let other = move |b: &&Vec<MaskUse>| b[0].scheme != a[0].scheme;
+            one.iter()
+                .filter(other)
+                .map(|b| [a.clone(), b.clone()].concat())
+        });
+        for masks in one.iter().cloned().chain(pairs) {
+            let config = Config {
+                masks,
+                ..Config::new(shape)
+            };
+            let spec = AttentionSpec::new(config).unwrap();
+            for q in shape.queries() {
+                let reach = spec.reach(q);
+                let [a, b] = &reach.0;
+                assert!(
+                    a.is_empty() || b.is_empty() || a.end <= b.start,
+                    "{reach:?}"
+                );
+                for k in shape.keys() {
+                    let reached = reach.0.iter().any(|part| part.contains(&k.0));
+                    let seen = spec.visible(q, k);
+                    assert!(reached || !seen, "{:?} {q:?} {k:?}", spec.config().masks);
+                    if spec.reach_is_exact() {
+                        assert_eq!(reached, seen, "{:?} {q:?} {k:?}", spec.config().masks);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn entries_are_named_and_found() {
     let mut ids = HashSet::new();
     for m in masks::ALL {

@@ -127,13 +127,18 @@ struct Shuffled {
 }
 
 impl RowRunner for Shuffled {
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
     fn for_each<T: Send, S>(
         &self,
-        mut tasks: Vec<T>,
+        tasks: impl ExactSizeIterator<Item = T> + Send,
         scratch: impl Fn() -> S + Sync + Send,
         work: impl Fn(&mut S, T) + Sync + Send,
     ) {
         // A fixed permutation; then whoever comes first.
+        let mut tasks: Vec<T> = tasks.collect();
         let mut stream = Stream::new(11);
         for i in (1..tasks.len()).rev() {
             tasks.swap(i, (stream.uniform() * (i + 1) as f64) as usize);

@@ -64,20 +64,19 @@ fn fast_on(case: &Case, runner: &impl RowRunner) -> Computed {
 struct Threads(usize);
 
 impl RowRunner for Threads {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
     fn for_each<T: Send, S>(
         &self,
-        tasks: Vec<T>,
+        tasks: impl ExactSizeIterator<Item = T> + Send,
         scratch: impl Fn() -> S + Sync + Send,
         work: impl Fn(&mut S, T) + Sync + Send,
     ) {
-        let tasks = Mutex::new(VecDeque::from(tasks));
+        let tasks = Mutex::new(tasks);
         // A lock poisoned by a panic elsewhere still guards a whole queue.
-        let next = || {
-            tasks
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .pop_front()
-        };
+        let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
         std::thread::scope(|scope| {
             for _ in 0..self.0 {
                 scope.spawn(|| {

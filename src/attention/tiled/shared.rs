@@ -1,0 +1,251 @@
+//! What all rows of a call share: the inputs after norm and rotation, their sizes, the bias.
+
+use super::pack::{narrow, size};
+use super::tile::KEYS;
+use crate::lanes::Lane;
+use crate::naive::Inputs;
+use crate::prepare::{Places, Side};
+use crate::rows::RowRunner;
+use crate::shape::{HeadIdx, KvHeadIdx, Shape};
+use crate::spec::AttentionSpec;
+use std::f64::consts::LOG2_E;
+
+/// Sums that stay below this in float64 cannot overflow in float32, rounding included.
+pub(super) const SAFE: f64 = 1e37;
+
+/// Places that are turned together: their sines and cosines serve all heads.
+const PLACES: usize = 64;
+
+/// Tables and copies, kept between calls.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Queries and keys after norm and rotation; empty where there is neither.
+    q: Vec<f32>,
+    k: Vec<f32>,
+    sizes: Vec<Sizes>,
+    /// The bias of each head at j − i + n_q − 1 in units of ln 2, filled up with zeros; empty where there is none.
+    bias: Vec<f32>,
+    largest_bias: f64,
+}
+
+/// The largest numbers of a key/value head.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sizes {
+    pub(super) k: f64,
+    pub(super) v: f64,
+}
+
+/// The call's numbers as the tiles take them.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<'a> {
+    pub(super) q: &'a [f32],
+    pub(super) k: &'a [f32],
+    pub(super) v: &'a [f32],
+}
+
+/// How scores become exponents of 2.
+#[derive(Clone, Copy)]
+pub(super) struct Units {
+    /// What queries are multiplied by.
+    pub(super) factor: f64,
+    /// With a soft cap the product is s/c, and this, c / ln 2, times its tanh the exponent.
+    pub(super) cap: Option<f64>,
+}
+
+impl Units {
+    pub(super) fn of(spec: &AttentionSpec) -> Self {
+        match spec.soft_cap() {
+            Some(cap) => Self {
+                factor: spec.scale() / cap,
+                cap: Some(cap * LOG2_E),
+            },
+            None => Self {
+                factor: spec.scale() * LOG2_E,
+                cap: None,
+            },
+        }
+    }
+}
+
+/// Whether queries and keys are changed before their product.
+pub(super) fn turns(spec: &AttentionSpec) -> bool {
+    spec.qk_norm().is_some() || !spec.turns().is_empty()
+}
+
+/// Columns of a head's bias table.
+fn bias_len(shape: Shape) -> usize {
+    shape.n_q + shape.n_k.next_multiple_of(KEYS)
+}
+
+/// Bytes that [`Shared`] takes.
+pub(super) fn bytes(spec: &AttentionSpec) -> usize {
+    let shape = spec.shape();
+    let turned = if turns(spec) {
+        shape.q_len() + shape.k_len()
+    } else {
+        0
+    };
+    let bias = if spec.has_bias() {
+        shape.heads * bias_len(shape)
+    } else {
+        0
+    };
+    size_of::<f32>() * (turned + bias) + size_of::<Sizes>() * shape.kv_heads
+}
+
+impl Shared {
+    /// Works out everything for a call.
+    pub(super) fn prepare<L: Lane, R: RowRunner>(
+        &mut self,
+        spec: &AttentionSpec,
+        inputs: &Inputs<'_, f32>,
+        runner: &R,
+    ) {
+        let shape = spec.shape();
+        self.q.clear();
+        self.k.clear();
+        if turns(spec) {
+            self.q.reserve_exact(shape.q_len());
+            self.k.reserve_exact(shape.k_len());
+            turn(spec, Side::Queries, inputs.q(), &mut self.q, runner);
+            turn(spec, Side::Keys, inputs.k(), &mut self.k, runner);
+        }
+        let mut sizes = std::mem::take(&mut self.sizes);
+        sizes.clear();
+        let sources = self.sources(inputs);
+        let heads = sources
+            .k
+            .chunks_exact(shape.n_k * shape.d_k)
+            .zip(sources.v.chunks_exact(shape.n_k * shape.d_v));
+        for (k, v) in heads {
+            sizes.push(Sizes {
+                k: f64::from(size::<L>(k)),
+                v: f64::from(size::<L>(v)),
+            });
+        }
+        self.sizes = sizes;
+        self.bias.clear();
+        self.largest_bias = 0.0;
+        if spec.has_bias() {
+            self.bias.reserve_exact(shape.heads * bias_len(shape));
+            for head in shape.head_indices() {
+                for at in 0..bias_len(shape) {
+                    let offset = shape.n_q as isize - 1 - at as isize;
+                    let bias = if at < shape.n_q + shape.n_k - 1 {
+                        spec.relative_bias(head, offset) * LOG2_E
+                    } else {
+                        0.0
+                    };
+                    self.largest_bias = self.largest_bias.max(bias.abs());
+                    self.bias.push(narrow(bias));
+                }
+            }
+        }
+    }
+
+    /// What stands in for the inputs.
+    pub(super) fn sources<'a>(&'a self, inputs: &Inputs<'a, f32>) -> Sources<'a> {
+        let or = |turned: &'a [f32], raw: &'a [f32]| if turned.is_empty() { raw } else { turned };
+        Sources {
+            q: or(&self.q, inputs.q()),
+            k: or(&self.k, inputs.k()),
+            v: inputs.v(),
+        }
+    }
+
+    pub(super) fn sizes(&self, head: KvHeadIdx) -> Sizes {
+        self.sizes[head.0]
+    }
+
+    /// What the exponents of query `q` gain from key `first` on; `None` without such a bias.
+    #[inline(always)]
+    pub(super) fn bias(
+        &self,
+        shape: Shape,
+        head: HeadIdx,
+        q: usize,
+        first: usize,
+    ) -> Option<&[f32]> {
+        let len = bias_len(shape);
+        let table = self.bias.get(head.0 * len..(head.0 + 1) * len)?;
+        table.get(shape.n_q - 1 - q + first..)
+    }
+
+    /// How large the cells of a query may be for scores and sums of its row to be sure to stay in float32; negative where
+    /// none is small enough.
+    pub(super) fn largest_query(&self, spec: &AttentionSpec, head: KvHeadIdx) -> f64 {
+        let shape = spec.shape();
+        let Sizes { k, v } = self.sizes(head);
+        let cap_fits = spec
+            .soft_cap()
+            .is_none_or(|cap| (cap as f32).is_normal() && cap * LOG2_E < SAFE);
+        if !cap_fits || v * shape.n_k as f64 > SAFE || self.largest_bias > SAFE {
+            return -1.0;
+        }
+        // The product as it is, and times the factor; the query alone too, where keys are small.
+        let factor = Units::of(spec)
+            .factor
+            .abs()
+            .max(spec.scale().abs())
+            .max(1.0);
+        SAFE / factor / (shape.d_k as f64 * k).max(1.0)
+    }
+}
+
+/// Norms and turns all rows of one side, in float64, and rounds once.
+fn turn<R: RowRunner>(
+    spec: &AttentionSpec,
+    side: Side,
+    rows: &[f32],
+    turned: &mut Vec<f32>,
+    runner: &R,
+) {
+    let shape = spec.shape();
+    let (n, width) = match side {
+        Side::Queries => (shape.n_q, shape.d_k),
+        Side::Keys => (shape.n_k, shape.d_k),
+    };
+    turned.extend_from_slice(rows);
+    // A task is a range of places in all heads: what they share is worked out once.
+    let heads = rows.len() / (n * width);
+    let mut parts: Vec<Vec<&mut [f32]>> = (0..n.div_ceil(PLACES))
+        .map(|_| Vec::with_capacity(heads))
+        .collect();
+    for head in turned.chunks_exact_mut(n * width) {
+        for (part, rows) in parts.iter_mut().zip(head.chunks_mut(PLACES * width)) {
+            part.push(rows);
+        }
+    }
+    runner.for_each(
+        parts.into_iter().enumerate(),
+        || vec![0.0; width],
+        |wide, (part, heads)| {
+            if !runner.keep_going() {
+                return;
+            }
+            let first = part * PLACES;
+            let places = Places::of(spec, side, first..(first + PLACES).min(n));
+            for rows in heads {
+                for (at, row) in rows.chunks_exact_mut(width).enumerate() {
+                    for (wide, &x) in wide.iter_mut().zip(row.iter()) {
+                        *wide = f64::from(x);
+                    }
+                    places.apply(wide, at);
+                    for (x, &wide) in row.iter_mut().zip(wide.iter()) {
+                        *x = narrow(wide);
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// How many steps [`Shared::prepare`] asks for.
+pub(super) fn steps(spec: &AttentionSpec) -> usize {
+    let shape = spec.shape();
+    if turns(spec) {
+        shape.n_q.div_ceil(PLACES) + shape.n_k.div_ceil(PLACES)
+    } else {
+        0
+    }
+}
