@@ -7,6 +7,7 @@
 mod functions;
 mod scalar;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[allow(unsafe_code)] // loads and stores, each with its reason
 mod simd128;
 
 pub use functions::{exp, exp2, max, sum, tanh};

@@ -28,6 +28,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![deny(unsafe_code)] // but for `lanes::simd128`, on whose instructions it stands
+
 mod bits;
 mod error;
 pub mod lanes;

@@ -238,6 +238,12 @@ impl Reach {
 }
 
 impl Reach {
+    /// No key.
+    #[must_use]
+    pub const fn nothing() -> Self {
+        Self([0..0, 0..0])
+    }
+
     /// Everything that is in reach of any, and what lies between.
     #[must_use]
     pub fn of_all(all: &[Self]) -> Self {

@@ -23,7 +23,9 @@ mod project;
 mod row;
 mod sums;
 
+pub(crate) use backward::backward_by_rows;
 pub use backward::{Gradients, backward, row_gradient};
+pub(crate) use element::check;
 pub use element::{Element, Inputs};
 pub use forward::{Forward, forward};
 pub use jacobian::{jacobian, jacobian_norm};

@@ -30,24 +30,28 @@
 //! products of float32 never overflow, and rounded. So no result is NaN, and those rows are right, only slower.
 //! [`Output::overflowed_rows`] counts them.
 
+mod backward;
 mod block;
+mod cut;
 mod few;
 mod logits;
 mod pack;
 mod shared;
 mod tile;
 
+use crate::error::InputError;
 use crate::lanes::Lane;
-use crate::naive::{Inputs, Prepared, RowBuffers};
+use crate::naive::{self, Inputs, Prepared, RowBuffers};
 use crate::rows::{RowRunner, Stopped};
-use crate::shape::{HeadIdx, Shape};
+use crate::shape::HeadIdx;
 use crate::spec::AttentionSpec;
-use block::{Block, Scratch};
+use backward::{BackwardScratch, Saved, Targets};
+use block::Scratch;
+use cut::{Tasks, Watch, at_least, with_one_of};
 use few::FewScratch;
 use pack::narrow;
 use shared::Shared;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the fast path computes.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +72,7 @@ pub struct Workspace {
     /// One for each thread that may be at work at the same time.
     scratches: Vec<Mutex<Scratch>>,
     few: FewScratch,
+    backward: BackwardScratch,
 }
 
 impl Workspace {
@@ -147,9 +152,7 @@ pub fn forward_into<L: Lane, R: RowRunner>(
         let Workspace {
             shared, scratches, ..
         } = workspace;
-        while scratches.len() < threads {
-            scratches.push(Mutex::default());
-        }
+        at_least(scratches, threads);
         let rows = block::rows(spec, threads);
         let sources = shared.sources(inputs);
         lse.fill(0.0);
@@ -192,7 +195,8 @@ pub fn scratch_bytes(spec: &AttentionSpec, threads: usize) -> usize {
             few::bytes(shape)
         } else {
             let threads = threads.max(1);
-            threads * block::bytes(shape, block::rows(spec, threads))
+            let each = size_of::<Mutex<Scratch>>() + block::bytes(spec, block::rows(spec, threads));
+            threads * each
         }
 }
 
@@ -218,113 +222,175 @@ pub fn steps(spec: &AttentionSpec, threads: usize) -> usize {
     shared::steps(spec) + blocks
 }
 
-/// The tasks of all heads. Later rows come first: under a causal mask they are the longer ones, and what starts last
-/// should be short.
-struct Tasks<'a> {
-    shape: Shape,
-    rows: usize,
-    out: &'a mut [f32],
-    lse: &'a mut [f32],
+/// Gradients of a scalar loss in float32, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradients {
+    /// At the queries, before norm and rotation `[heads, n_q, d_k]`.
+    pub d_q: Vec<f32>,
+    /// At the keys, before norm and rotation `[kv_heads, n_k, d_k]`: the sum over the heads that read them.
+    pub d_k: Vec<f32>,
+    /// At the values `[kv_heads, n_k, d_v]`.
+    pub d_v: Vec<f32>,
+    /// At the sink logits `[heads]`.
+    pub d_sink: Option<Vec<f32>>,
 }
 
-impl<'a> Tasks<'a> {
-    fn new(shape: Shape, rows: usize, out: &'a mut [f32], lse: &'a mut [f32]) -> Self {
+impl Gradients {
+    /// Zeros, of the lengths of a call.
+    #[must_use]
+    pub fn zero(spec: &AttentionSpec) -> Self {
+        let shape = spec.shape();
         Self {
-            shape,
-            rows,
-            out,
-            lse,
+            d_q: vec![0.0; shape.q_len()],
+            d_k: vec![0.0; shape.k_len()],
+            d_v: vec![0.0; shape.v_len()],
+            d_sink: spec.config().sink.as_ref().map(|s| vec![0.0; s.len()]),
         }
     }
 }
 
-impl<'a> Iterator for Tasks<'a> {
-    type Item = Block<'a>;
-
-    fn next(&mut self) -> Option<Block<'a>> {
-        // What is left always ends with whole heads but for the last, from which blocks are taken at its end.
-        let left = self.lse.len();
-        let end = left.checked_sub(1)? % self.shape.n_q + 1;
-        let first = (end - 1) / self.rows * self.rows;
-        let head = HeadIdx((left - 1) / self.shape.n_q);
-        let at = left - (end - first);
-        let (lse_left, lse) = std::mem::take(&mut self.lse).split_at_mut(at);
-        let (out_left, out) = std::mem::take(&mut self.out).split_at_mut(at * self.shape.d_v);
-        (self.lse, self.out) = (lse_left, out_left);
-        Some(Block {
-            head,
-            first,
-            out,
-            lse,
-        })
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let heads = self.lse.len() / self.shape.n_q;
-        let rest = self.lse.len() % self.shape.n_q;
-        let blocks = heads * self.shape.n_q.div_ceil(self.rows) + rest.div_ceil(self.rows);
-        (blocks, Some(blocks))
-    }
+/// Why there are no gradients.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BackwardError {
+    /// A tensor is of another length, or not finite.
+    Input(InputError),
+    /// The runner said to stop.
+    Stopped,
 }
 
-impl ExactSizeIterator for Tasks<'_> {}
-
-/// A runner that remembers that it said to stop, and is not asked again.
-struct Watch<'a, R> {
-    runner: &'a R,
-    stopped: AtomicBool,
-}
-
-impl<'a, R: RowRunner> Watch<'a, R> {
-    fn new(runner: &'a R) -> Self {
-        Self {
-            runner,
-            stopped: AtomicBool::new(false),
+impl std::fmt::Display for BackwardError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Input(error) => error.fmt(f),
+            Self::Stopped => Stopped.fmt(f),
         }
     }
+}
 
-    fn stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
-    }
+impl std::error::Error for BackwardError {}
 
-    fn keep_going_so_far(&self) -> bool {
-        !self.stopped()
+impl From<InputError> for BackwardError {
+    fn from(error: InputError) -> Self {
+        Self::Input(error)
     }
 }
 
-impl<R: RowRunner> RowRunner for Watch<'_, R> {
-    fn threads(&self) -> usize {
-        self.runner.threads()
-    }
-
-    fn for_each<T: Send, S>(
-        &self,
-        tasks: impl ExactSizeIterator<Item = T> + Send,
-        scratch: impl Fn() -> S + Sync + Send,
-        work: impl Fn(&mut S, T) + Sync + Send,
-    ) {
-        self.runner.for_each(tasks, scratch, work);
-    }
-
-    fn keep_going(&self) -> bool {
-        if self.stopped() {
-            return false;
-        }
-        let go = self.runner.keep_going();
-        if !go {
-            self.stopped.store(true, Ordering::Relaxed);
-        }
-        go
-    }
+/// Gradients from `d_out` `[heads, n_q, d_v]`, the gradient at the output; `output` is what [`forward`] gave for this
+/// call. Every weight is computed anew from its row's log-sum-exp, so memory stays linear in the lengths.
+///
+/// Each gradient is within 1e-5 of the largest of its tensor while scores are of ordinary size: it is a difference of
+/// numbers of the size of `d_out` · v. Where a number could leave float32 on the way, the oracle computes all of them.
+///
+/// Fails where `d_out` is of another length or not finite, `output` of another length, or the runner says to stop.
+///
+/// ```
+/// use attention::{AttentionSpec, Config, Inputs, Shape, lanes::Best, rows::Serial, tiled};
+/// let spec = AttentionSpec::new(Config::new(Shape::square(2, 1)))?;
+/// let inputs = Inputs::new(&spec, &[0.0_f32, 0.0], &[1.0, 1.0], &[2.0, 4.0])?;
+/// let output = tiled::forward::<Best, _>(&spec, &inputs, &Serial)?;
+/// let gradients = tiled::backward::<Best, _>(&spec, &inputs, &output, &[1.0, 0.0], &Serial)?;
+/// assert_eq!(gradients.d_v, [0.5, 0.5]);
+/// assert_eq!(gradients.d_q, [0.0, 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn backward<L: Lane, R: RowRunner>(
+    spec: &AttentionSpec,
+    inputs: &Inputs<'_, f32>,
+    output: &Output,
+    d_out: &[f32],
+    runner: &R,
+) -> Result<Gradients, BackwardError> {
+    let (mut to, mut workspace) = (Gradients::zero(spec), Workspace::new());
+    let saved = (&*output.out, &*output.lse);
+    backward_into::<L, R>(spec, inputs, saved, d_out, runner, &mut workspace, &mut to)?;
+    Ok(to)
 }
 
-/// Lends one that nobody uses. Never waits: a page's own thread must not. Where a runner has more threads at work than it
-/// said, those take memory of their own.
-fn with_one_of<T: Default>(all: &[Mutex<T>], work: impl FnOnce(&mut T)) {
-    match all.iter().find_map(|one| one.try_lock().ok()) {
-        Some(mut one) => work(&mut one),
-        None => work(&mut T::default()),
+/// [`backward`] into memory that is there, with working memory from `workspace`. `saved` are out and lse of the forward
+/// pass. Where it is stopped, `gradients` hold no result.
+///
+/// Fails as [`backward`] does. Panics where `gradients` are of another shape.
+pub fn backward_into<L: Lane, R: RowRunner>(
+    spec: &AttentionSpec,
+    inputs: &Inputs<'_, f32>,
+    saved: (&[f32], &[f32]),
+    d_out: &[f32],
+    runner: &R,
+    workspace: &mut Workspace,
+    gradients: &mut Gradients,
+) -> Result<(), BackwardError> {
+    let shape = spec.shape();
+    let (out, lse) = saved;
+    naive::check("out", out, &[shape.heads, shape.n_q, shape.d_v])?;
+    naive::check("d_out", d_out, &[shape.heads, shape.n_q, shape.d_v])?;
+    if lse.len() != shape.rows() {
+        return Err(BackwardError::Input(InputError::Length {
+            tensor: "lse",
+            expected: shape.rows(),
+            got: lse.len(),
+        }));
     }
+    assert_eq!(gradients.d_q.len(), shape.q_len(), "the length of d_q");
+    assert_eq!(gradients.d_k.len(), shape.k_len(), "the length of d_k");
+    assert_eq!(gradients.d_v.len(), shape.v_len(), "the length of d_v");
+    let watch = Watch::new(runner);
+    let Workspace {
+        shared, backward, ..
+    } = workspace;
+    shared.prepare::<L, _>(spec, inputs, &watch);
+    if watch.stopped() {
+        return Err(BackwardError::Stopped);
+    }
+    if !backward::fits::<L>(spec, shared, shared.sources(inputs), d_out) {
+        return by_oracle(spec, inputs, d_out, runner, gradients);
+    }
+    let to = Targets {
+        d_q: &mut gradients.d_q,
+        d_k: &mut gradients.d_k,
+        d_v: &mut gradients.d_v,
+        d_sink: gradients.d_sink.as_deref_mut(),
+    };
+    let saved = Saved { out, lse, d_out };
+    backward.run::<L, _>(spec, shared, inputs, saved, &watch, to);
+    if watch.stopped() {
+        return Err(BackwardError::Stopped);
+    }
+    Ok(())
+}
+
+/// The oracle's gradients, rounded.
+fn by_oracle<R: RowRunner>(
+    spec: &AttentionSpec,
+    inputs: &Inputs<'_, f32>,
+    d_out: &[f32],
+    runner: &R,
+    gradients: &mut Gradients,
+) -> Result<(), BackwardError> {
+    let wide: Vec<f64> = d_out.iter().map(|&x| f64::from(x)).collect();
+    let Some(g) = naive::backward_by_rows(spec, inputs, &wide, || runner.keep_going()) else {
+        return Err(BackwardError::Stopped);
+    };
+    let round = |from: Vec<f64>| from.into_iter().map(narrow).collect();
+    *gradients = Gradients {
+        d_q: round(g.d_q),
+        d_k: round(g.d_k),
+        d_v: round(g.d_v),
+        d_sink: g.d_sink.map(round),
+    };
+    Ok(())
+}
+
+/// How many bytes [`backward_into`] takes beside inputs, outputs and gradients, on so many threads: a few hundred
+/// thousand for each thread, and one to four times the gradients at the queries.
+#[must_use]
+pub fn backward_scratch_bytes(spec: &AttentionSpec, threads: usize) -> usize {
+    shared::bytes(spec) + backward::bytes(spec, threads.max(1))
+}
+
+/// How many times [`backward_into`] asks [`RowRunner::keep_going`].
+#[must_use]
+pub fn backward_steps(spec: &AttentionSpec) -> usize {
+    2 * shared::steps(spec) + backward::steps(spec)
 }
 
 /// Computes the rows whose log-sum-exp is NaN by the oracle.

@@ -7,11 +7,13 @@
 use super::element::{Element, Inputs, check};
 use super::forward::Forward;
 use super::hold;
+use super::prepare::Prepared;
+use super::row::RowBuffers;
 use super::sums::dot;
 use crate::error::InputError;
 use crate::math::tanh_slope;
 use crate::prepare::{Places, Side};
-use crate::shape::KvHeadIdx;
+use crate::shape::{HeadIdx, KvHeadIdx, QueryIdx};
 use crate::spec::AttentionSpec;
 
 /// Gradients of a scalar loss, row-major. A number beyond float64 is held at its end.
@@ -42,58 +44,144 @@ pub fn backward<T: Element>(
     let shape = spec.shape();
     check("d_out", d_out, &[shape.heads, shape.n_q, shape.d_v])?;
     let v: Vec<f64> = inputs.v().iter().map(|x| x.wide()).collect();
-    let mut g = Gradients {
-        d_q: vec![0.0; shape.q_len()],
-        d_k: vec![0.0; shape.k_len()],
-        d_v: vec![0.0; shape.v_len()],
-        d_scores: Vec::with_capacity(shape.scores_len()),
-        d_sink: spec.config().sink.as_ref().map(|s| vec![0.0; s.len()]),
-    };
+    let mut g = Gradients::zero(spec);
+    g.d_scores.reserve_exact(shape.scores_len());
     for head in shape.head_indices() {
         let kv = shape.kv_head(head);
-        let values = &v[kv.0 * shape.n_k * shape.d_v..][..shape.n_k * shape.d_v];
+        let k_rows = kv.0 * shape.n_k..(kv.0 + 1) * shape.n_k;
         for q in shape.queries() {
             let cells = shape.scores_row(head, q);
-            let weights = &f.weights[cells.clone()];
-            let d_out = &d_out[shape.out_row(head, q)];
-            let sink_weight = f.summaries[shape.row(head, q)].sink_weight;
-            let row = RowGradient::new(weights, sink_weight, values, d_out);
-            if let Some(d_sink) = &mut g.d_sink {
-                d_sink[head.0] = hold(d_sink[head.0] - hold(sink_weight * row.mean()));
-            }
-            for (k, &weight) in shape.keys().zip(weights) {
-                add_scaled(&mut g.d_v[shape.v_row(kv, k)], weight, d_out);
-            }
-            let d_q = &mut g.d_q[shape.q_row(head, q)];
-            let q_pos = &f.q_pos[shape.q_row(head, q)];
-            for ((k, &d_score), &scaled) in shape.keys().zip(&row.d_scores).zip(&f.scaled[cells]) {
-                let slope = spec.soft_cap().map_or(1.0, |cap| tanh_slope(scaled / cap));
-                let d_dot = hold(d_score * slope * spec.scale());
-                if d_dot != 0.0 {
-                    add_scaled(d_q, d_dot, &f.k_pos[shape.k_row(kv, k)]);
-                    add_scaled(&mut g.d_k[shape.k_row(kv, k)], d_dot, q_pos);
-                }
-            }
-            g.d_scores.extend_from_slice(&row.d_scores);
+            let row = Row {
+                weights: &f.weights[cells.clone()],
+                scaled: &f.scaled[cells],
+                sink_weight: f.summaries[shape.row(head, q)].sink_weight,
+                query: &f.q_pos[shape.q_row(head, q)],
+                keys: &f.k_pos[k_rows.start * shape.d_k..k_rows.end * shape.d_k],
+                values: &v[k_rows.start * shape.d_v..k_rows.end * shape.d_v],
+            };
+            let d_scores = g.add_row(spec, head, q, &row, &d_out[shape.out_row(head, q)]);
+            g.d_scores.extend_from_slice(&d_scores);
         }
     }
-    // Back through rotation and norm, from gradients at q_pos and k_pos to gradients at q and k.
-    let wide = |row: &[T]| -> Vec<f64> { row.iter().map(|x| x.wide()).collect() };
-    let places = Places::new(spec, Side::Queries);
-    for head in shape.head_indices() {
-        for q in shape.queries() {
-            let at = shape.q_row(head, q);
-            places.apply_backward(&mut g.d_q[at.clone()], &wide(&inputs.q()[at]), q.0);
-        }
-    }
-    let places = Places::new(spec, Side::Keys);
-    for kv in (0..shape.kv_heads).map(KvHeadIdx) {
-        for k in shape.keys() {
-            let at = shape.k_row(kv, k);
-            places.apply_backward(&mut g.d_k[at.clone()], &wide(&inputs.k()[at]), k.0);
-        }
-    }
+    g.turn_back(spec, inputs);
     Ok(g)
+}
+
+/// The same gradients without anything of the size n_q × n_k: each row is computed anew and let go. `d_scores` stays
+/// empty. `go_on` is asked before each row; `None` where it said no.
+pub(crate) fn backward_by_rows<T: Element>(
+    spec: &AttentionSpec,
+    inputs: &Inputs<'_, T>,
+    d_out: &[f64],
+    go_on: impl Fn() -> bool,
+) -> Option<Gradients> {
+    let shape = spec.shape();
+    let mut g = Gradients::zero(spec);
+    let mut row = RowBuffers::new(spec);
+    for head in shape.head_indices() {
+        let prepared = Prepared::new(spec, inputs, head);
+        for q in shape.queries() {
+            if !go_on() {
+                return None;
+            }
+            let summary = prepared.row(q, &mut row);
+            let of = Row {
+                weights: &row.weights,
+                scaled: &row.scaled,
+                sink_weight: summary.sink_weight,
+                query: prepared.query(q),
+                keys: prepared.k_pos(),
+                values: prepared.v(),
+            };
+            g.add_row(spec, head, q, &of, &d_out[shape.out_row(head, q)]);
+        }
+    }
+    g.turn_back(spec, inputs);
+    Some(g)
+}
+
+/// What the gradients of a row are made of.
+struct Row<'a> {
+    /// `[n_k]`
+    weights: &'a [f64],
+    /// `[n_k]`
+    scaled: &'a [f64],
+    sink_weight: f64,
+    /// After norm and rotation `[d_k]`.
+    query: &'a [f64],
+    /// After norm and rotation `[n_k, d_k]`.
+    keys: &'a [f64],
+    /// `[n_k, d_v]`
+    values: &'a [f64],
+}
+
+impl Gradients {
+    fn zero(spec: &AttentionSpec) -> Self {
+        let shape = spec.shape();
+        Self {
+            d_q: vec![0.0; shape.q_len()],
+            d_k: vec![0.0; shape.k_len()],
+            d_v: vec![0.0; shape.v_len()],
+            d_scores: Vec::new(),
+            d_sink: spec.config().sink.as_ref().map(|s| vec![0.0; s.len()]),
+        }
+    }
+
+    /// Adds what a row gives, at queries and keys after norm and rotation; the gradient at its logits.
+    fn add_row(
+        &mut self,
+        spec: &AttentionSpec,
+        head: HeadIdx,
+        q: QueryIdx,
+        row: &Row<'_>,
+        d_out: &[f64],
+    ) -> Vec<f64> {
+        let shape = spec.shape();
+        let kv = shape.kv_head(head);
+        let gradient = RowGradient::new(row.weights, row.sink_weight, row.values, d_out);
+        if let Some(d_sink) = &mut self.d_sink {
+            d_sink[head.0] = hold(d_sink[head.0] - hold(row.sink_weight * gradient.mean()));
+        }
+        for (k, &weight) in shape.keys().zip(row.weights) {
+            add_scaled(&mut self.d_v[shape.v_row(kv, k)], weight, d_out);
+        }
+        let d_q = &mut self.d_q[shape.q_row(head, q)];
+        let keys = row.keys.chunks_exact(shape.d_k);
+        for (((k, key), &d_score), &scaled) in shape
+            .keys()
+            .zip(keys)
+            .zip(&gradient.d_scores)
+            .zip(row.scaled)
+        {
+            let slope = spec.soft_cap().map_or(1.0, |cap| tanh_slope(scaled / cap));
+            let d_dot = hold(d_score * slope * spec.scale());
+            if d_dot != 0.0 {
+                add_scaled(d_q, d_dot, key);
+                add_scaled(&mut self.d_k[shape.k_row(kv, k)], d_dot, row.query);
+            }
+        }
+        gradient.d_scores
+    }
+
+    /// Back through rotation and norm: from gradients at the turned queries and keys to those at the given ones.
+    fn turn_back<T: Element>(&mut self, spec: &AttentionSpec, inputs: &Inputs<'_, T>) {
+        let shape = spec.shape();
+        let wide = |row: &[T]| -> Vec<f64> { row.iter().map(|x| x.wide()).collect() };
+        let places = Places::new(spec, Side::Queries);
+        for head in shape.head_indices() {
+            for q in shape.queries() {
+                let at = shape.q_row(head, q);
+                places.apply_backward(&mut self.d_q[at.clone()], &wide(&inputs.q()[at]), q.0);
+            }
+        }
+        let places = Places::new(spec, Side::Keys);
+        for kv in (0..shape.kv_heads).map(KvHeadIdx) {
+            for k in shape.keys() {
+                let at = shape.k_row(kv, k);
+                places.apply_backward(&mut self.d_k[at.clone()], &wide(&inputs.k()[at]), k.0);
+            }
+        }
+    }
 }
 
 /// The gradient at the logits `[n_k]` of one row, from its `weights` `[n_k]`, the `values` `[n_k, d_v]` and `d_out` `[d_v]`,

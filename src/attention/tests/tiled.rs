@@ -10,9 +10,9 @@ use attention::rows::{RowRunner, Serial};
 use attention::tiled::{self, Output};
 use attention::{AttentionSpec, Config, Hidden, MaskUse, Shape};
 use common::random::{Call, call};
+use common::threads::Shuffled;
 use common::{Stream, difference, golden, largest, narrow, widen};
 use proptest::prelude::*;
-use std::sync::Mutex;
 
 /// |out − exact| ≤ ORDINARY · max|v| where scores are of ordinary size: the project's promise.
 const ORDINARY: f64 = 2e-6;
@@ -121,41 +121,94 @@ fn bits(output: &Output) -> Vec<u32> {
         .collect()
 }
 
-/// Real threads that take the tasks in an order of their own.
-struct Shuffled {
-    threads: usize,
+fn plain(shape: Shape, masks: Vec<MaskUse>, size: f32) -> Call {
+    let mut stream = Stream::new(11);
+    let mut draw = |n| stream.normals32(n).iter().map(|x| x * size).collect();
+    Call {
+        q: draw(shape.q_len()),
+        k: draw(shape.k_len()),
+        v: draw(shape.v_len()),
+        d_out: Vec::new(),
+        spec: AttentionSpec::new(Config {
+            masks,
+            ..Config::new(shape)
+        })
+        .unwrap(),
+    }
 }
 
-impl RowRunner for Shuffled {
-    fn threads(&self) -> usize {
-        self.threads
-    }
-
-    fn for_each<T: Send, S>(
-        &self,
-        tasks: impl ExactSizeIterator<Item = T> + Send,
-        scratch: impl Fn() -> S + Sync + Send,
-        work: impl Fn(&mut S, T) + Sync + Send,
-    ) {
-        // A fixed permutation; then whoever comes first.
-        let mut tasks: Vec<T> = tasks.collect();
-        let mut stream = Stream::new(11);
-        for i in (1..tasks.len()).rev() {
-            tasks.swap(i, (stream.uniform() * (i + 1) as f64) as usize);
+#[test]
+fn widths_of_all_kinds_agree() {
+    for (d_k, d_v) in [
+        (1, 256),
+        (256, 1),
+        (31, 33),
+        (64, 64),
+        (96, 128),
+        (100, 200),
+    ] {
+        for n_q in [1, 3, 4, 37] {
+            let shape = Shape {
+                n_q,
+                n_k: 150,
+                d_k,
+                d_v,
+                ..Shape::square(1, 1)
+            };
+            let call = plain(shape, Vec::new(), 1.0);
+            agrees("widths", &call, &run::<Best>(&call, &Serial));
         }
-        let tasks = Mutex::new(tasks);
-        std::thread::scope(|scope| {
-            for _ in 0..self.threads {
-                scope.spawn(|| {
-                    let mut scratch = scratch();
-                    loop {
-                        let next = tasks.lock().unwrap().pop();
-                        let Some(task) = next else { break };
-                        work(&mut scratch, task);
-                    }
-                });
+    }
+}
+
+#[test]
+fn a_few_queries_against_a_long_cache_agree() {
+    let given = [("align", "bottom_right".into())];
+    let causal = vec![MaskUse::new("causal", &given).unwrap()];
+    let window = MaskUse::new("window", &[("size", 700.into()), ("keep_first", 4.into())]);
+    let window = vec![causal[0].clone(), window.unwrap()];
+    for (heads, kv_heads, n_q) in [(1, 1, 1), (8, 2, 1), (6, 2, 3), (2, 2, 2)] {
+        for masks in [Vec::new(), causal.clone(), window.clone()] {
+            let shape = Shape {
+                heads,
+                kv_heads,
+                n_q,
+                n_k: 2_500,
+                ..Shape::square(1, 24)
+            };
+            let call = plain(shape, masks, 1.0);
+            let got = run::<Best>(&call, &Serial);
+            agrees("few", &call, &got);
+            for threads in [2, 3] {
+                assert_eq!(bits(&run::<Best>(&call, &Shuffled { threads })), bits(&got));
             }
-        });
+            assert_eq!(bits(&run::<Scalar>(&call, &Serial)), bits(&got));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the scores: the output is a mean of the values, so it lies between them, and log-sum-exps are right to a
+    /// rounding of the largest score.
+    #[test]
+    fn magnitudes_up_to_ten_thousand(call in call(40, 1.0), power in 0..5) {
+        let size = 10f32.powi(power);
+        let scaled = |x: &[f32]| -> Vec<f32> { x.iter().map(|x| x * size).collect() };
+        let call = Call { q: scaled(&call.q), k: scaled(&call.k), v: scaled(&call.v), ..call };
+        let got = run::<Best>(&call, &Serial);
+        let inputs = Inputs::new(&call.spec, &call.q, &call.k, &call.v).unwrap();
+        let right = naive::forward(&call.spec, &inputs);
+        let v = largest(&widen(&call.v));
+        for x in &got.out {
+            prop_assert!(f64::from(x.abs()) <= v * (1.0 + 1e-5), "{x} beyond {v}");
+        }
+        let score = largest(&right.scaled).max(1.0);
+        for (&got, right) in got.lse.iter().zip(right.lse) {
+            let got = f64::from(got);
+            prop_assert!(got == right || (got - right).abs() <= LSE * score.max(right.abs()), "{got} {right}");
+        }
     }
 }
 

@@ -137,13 +137,20 @@ fn groups(shape: Shape, rows: usize) -> usize {
 }
 
 /// Bytes that a [`Scratch`] takes for tasks of `rows` rows.
-pub(super) fn bytes(shape: Shape, rows: usize) -> usize {
+pub(super) fn bytes(spec: &AttentionSpec, rows: usize) -> usize {
+    let shape = spec.shape();
     let groups = groups(shape, rows);
     let columns = shape.d_v.div_ceil(WIDE);
+    let reach = if spec.config().masks.is_empty() {
+        0
+    } else {
+        rows.min(shape.n_q)
+    };
     groups * shape.d_k * size_of::<[f32; ROWS]>()
         + (KEYS / WIDE * shape.d_k + columns * KEYS) * size_of::<Eight>()
         + GROUPS.min(groups) * size_of::<Scores>()
-        + groups * (columns * size_of::<Tile>() + size_of::<State>() + ROWS * size_of::<Reach>())
+        + groups * (columns * size_of::<Tile>() + size_of::<State>())
+        + reach * size_of::<Reach>()
 }
 
 /// Makes room for exactly `len`.
@@ -203,6 +210,9 @@ impl Scratch {
         let v = &sources.v[kv.0 * shape.n_k * shape.d_v..][..shape.n_k * shape.d_v];
         let queries = block.first..block.first + count;
         self.reach.clear();
+        if !spec.config().masks.is_empty() {
+            self.reach.reserve_exact(rows.min(shape.n_q));
+        }
         self.reach.extend(logits.reach(queries.clone()));
         for keys in blocks(spec, queries.clone(), &Reach::of_all(&self.reach)) {
             if !go_on() {
@@ -300,7 +310,7 @@ impl Scratch {
 }
 
 /// Group `g` of four, which may be shorter, or empty.
-fn four<T>(all: &[T], g: usize) -> &[T] {
+pub(super) fn four<T>(all: &[T], g: usize) -> &[T] {
     let end = all.len().min((g + 1) * ROWS);
     all.get(g * ROWS..end).unwrap_or(&[])
 }

@@ -112,6 +112,7 @@ impl Shared {
         }
         let mut sizes = std::mem::take(&mut self.sizes);
         sizes.clear();
+        sizes.reserve_exact(shape.kv_heads);
         let sources = self.sources(inputs);
         let heads = sources
             .k
@@ -171,6 +172,11 @@ impl Shared {
         table.get(shape.n_q - 1 - q + first..)
     }
 
+    /// The largest size of a bias, as an exponent of 2.
+    pub(super) fn largest_bias(&self) -> f64 {
+        self.largest_bias
+    }
+
     /// How large the cells of a query may be for scores and sums of its row to be sure to stay in float32; negative where
     /// none is small enough.
     pub(super) fn largest_query(&self, spec: &AttentionSpec, head: KvHeadIdx) -> f64 {
@@ -200,40 +206,58 @@ fn turn<R: RowRunner>(
     turned: &mut Vec<f32>,
     runner: &R,
 ) {
+    turned.extend_from_slice(rows);
+    by_places(spec, side, turned, runner, |_, _, places, _, rows| {
+        let width = spec.shape().d_k;
+        let mut wide = vec![0.0; width];
+        for (at, row) in rows.chunks_exact_mut(width).enumerate() {
+            for (wide, &x) in wide.iter_mut().zip(row.iter()) {
+                *wide = f64::from(x);
+            }
+            places.apply(&mut wide, at);
+            for (x, &wide) in row.iter_mut().zip(&wide) {
+                *x = narrow(wide);
+            }
+        }
+    });
+}
+
+/// Does `work(head, rows of a head, tables, first place, rows)` for some places of a head at a time; nothing where neither
+/// norm nor rotation is asked for.
+pub(super) fn by_places<R: RowRunner>(
+    spec: &AttentionSpec,
+    side: Side,
+    rows: &mut [f32],
+    runner: &R,
+    work: impl Fn(usize, usize, &Places, usize, &mut [f32]) + Sync + Send,
+) {
+    if !turns(spec) {
+        return;
+    }
     let shape = spec.shape();
     let (n, width) = match side {
         Side::Queries => (shape.n_q, shape.d_k),
         Side::Keys => (shape.n_k, shape.d_k),
     };
-    turned.extend_from_slice(rows);
     // A task is a range of places in all heads: what they share is worked out once.
     let heads = rows.len() / (n * width);
     let mut parts: Vec<Vec<&mut [f32]>> = (0..n.div_ceil(PLACES))
         .map(|_| Vec::with_capacity(heads))
         .collect();
-    for head in turned.chunks_exact_mut(n * width) {
+    for head in rows.chunks_exact_mut(n * width) {
         for (part, rows) in parts.iter_mut().zip(head.chunks_mut(PLACES * width)) {
             part.push(rows);
         }
     }
     runner.for_each(
         parts.into_iter().enumerate(),
-        || vec![0.0; width],
-        |wide, (part, heads)| {
-            if !runner.keep_going() {
-                return;
-            }
-            let first = part * PLACES;
-            let places = Places::of(spec, side, first..(first + PLACES).min(n));
-            for rows in heads {
-                for (at, row) in rows.chunks_exact_mut(width).enumerate() {
-                    for (wide, &x) in wide.iter_mut().zip(row.iter()) {
-                        *wide = f64::from(x);
-                    }
-                    places.apply(wide, at);
-                    for (x, &wide) in row.iter_mut().zip(wide.iter()) {
-                        *x = narrow(wide);
-                    }
+        || (),
+        |(), (part, heads)| {
+            if runner.keep_going() {
+                let first = part * PLACES;
+                let places = Places::of(spec, side, first..(first + PLACES).min(n));
+                for (head, rows) in heads.into_iter().enumerate() {
+                    work(head, n, &places, first, rows);
                 }
             }
         },

@@ -114,3 +114,37 @@ pub(super) fn mix<L: Lane>(
         }
     }
 }
+
+/// to ← to + Σ over rows of weight × eight columns of the row: four keys by eight columns. `weights` has a strip of those
+/// keys for each four rows; as many rows are taken as `rows` has.
+#[inline(always)]
+pub(super) fn mix_across<'a, L: Lane>(
+    mut strips: impl Iterator<Item = &'a Strip>,
+    rows: &[Eight],
+    to: &mut Tile,
+) {
+    let mut sums = [[L::splat(0.0); 2]; ROWS];
+    let mut rows = rows.iter();
+    macro_rules! next {
+        ($strip:ident, $at:literal) => {
+            let Some(row) = rows.next() else { break };
+            step(&mut sums, splats(&$strip[$at]), row);
+        };
+    }
+    while let Some(strip) = strips.next() {
+        next!(strip, 0);
+        next!(strip, 1);
+        next!(strip, 2);
+        next!(strip, 3);
+        let Some(strip) = strips.next() else { break };
+        next!(strip, 0);
+        next!(strip, 1);
+        next!(strip, 2);
+        next!(strip, 3);
+    }
+    for (x, sums) in to.iter_mut().zip(sums) {
+        for (x, sum) in x.iter_mut().zip(sums) {
+            L::load(x).add(sum).store(x);
+        }
+    }
+}

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // that is how a test fails
 
 pub mod random;
+pub mod threads;
 
 use attention::{AttentionSpec, Config, MaskUse, PositionUse, Scale, Shape, Value};
 use safetensors::SafeTensors;
