@@ -436,6 +436,7 @@ mod tests {
     use crate::lanes::Scalar;
     use crate::rows::Serial;
     use crate::{Config, Shape};
+    use std::sync::atomic::Ordering::Relaxed;
 
     struct StopAfter(std::sync::atomic::AtomicUsize);
 
@@ -451,7 +452,7 @@ mod tests {
 
         fn keep_going(&self) -> bool {
             self.0
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
+                .fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1))
                 .is_ok()
         }
     }
