@@ -1,6 +1,7 @@
 //! The application: one session, one engine, and the effects that tie them together.
 
 use crate::{
+    beside::Beside,
     canvas::{
         paint::Fonts,
         palette::Palette,
@@ -12,6 +13,7 @@ use crate::{
     header::{Header, restore_theme},
     labs::bench::{Bench, Window},
     session::{Action, Desk, Session},
+    soon::Soon,
     source::Source,
     text::{t, tf},
 };
@@ -57,8 +59,10 @@ pub fn App() -> impl IntoView {
         sheet: RwSignal::default(),
         live: RwSignal::new(String::new()),
         invited: RwSignal::new(false),
+        soon: Soon::default(),
     };
     provide_context(ctx);
+    Beside::provide(ctx);
     let size = Window(RwSignal::new(window_size()));
     let ratio = Ratio(RwSignal::new(window().device_pixel_ratio()));
     provide_context(size);
@@ -70,6 +74,7 @@ pub fn App() -> impl IntoView {
     watch_window(size, ratio);
     watch_density(ratio.0, Rc::default());
     watch_theme(ctx);
+    ctx.soon.watch();
     watch_keys(ctx);
 
     let shelf = Shelf::provide();
@@ -136,7 +141,7 @@ fn ask(
     ctx: Ctx,
     asked: StoredValue<Asked>,
     begun: Memo<bool>,
-    send: impl Fn(Job) + Copy + 'static,
+    send: impl Fn(Job) + Copy + Send + Sync + 'static,
 ) {
     let next = move |view: bool, look: &Look| {
         asked.try_update_value(|a| {
@@ -148,13 +153,12 @@ fn ask(
             Revision(a.revision)
         })
     };
-    Effect::new(move |before: Option<Option<Session>>| {
-        if !begun.get() {
-            return None;
-        }
-        let session = ctx.session(Clone::clone);
-        if before.flatten().is_some_and(|b| b.asks_the_same(&session)) {
-            return Some(session);
+    let posted = StoredValue::new(None::<Session>);
+    let post = move |session: &Session| {
+        let same = posted.with_value(|p| p.as_ref().is_some_and(|p| p.asks_the_same(session)));
+        posted.set_value(Some(session.clone()));
+        if same {
+            return;
         }
         let hover = ctx
             .hover
@@ -178,7 +182,17 @@ fn ask(
                 PATIENCE,
             );
         }
-        Some(session)
+    };
+    // At once, before the page draws or lays out anything for this change: the engine works meanwhile.
+    ImmediateEffect::new_scoped(move || {
+        if begun.get() {
+            ctx.session(post);
+        }
+    });
+    ctx.soon.set_ask(move |session| {
+        if begun.get_untracked() {
+            post(session);
+        }
     });
     Effect::new(move || {
         let hover = ctx.hover.get();
@@ -195,6 +209,7 @@ fn ask(
 
 /// What the engine says becomes state.
 fn answer(ctx: Ctx, asked: StoredValue<Asked>, event: Event) {
+    ctx.soon.settle();
     match event {
         Event::Ready(ready) => ctx.engine.update(|e| {
             e.words = engine_words(&ready);

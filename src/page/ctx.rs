@@ -3,6 +3,7 @@
 use crate::{
     canvas::palette::Palette,
     session::{Action, Data, Desk, Session, SessionError},
+    soon::Soon,
     source::SourceKind,
 };
 use leptos::prelude::*;
@@ -105,6 +106,8 @@ pub struct Ctx {
     pub live: RwSignal<String>,
     /// Whether the invitation was followed.
     pub invited: RwSignal<bool>,
+    /// What waits for the engine's answer.
+    pub soon: Soon,
 }
 
 impl Ctx {
@@ -120,6 +123,7 @@ impl Ctx {
 
     /// Changes the session; a refusal shows at its control.
     pub fn act(&self, action: Action) {
+        self.soon.settle();
         let action = match action {
             // Projected numbers can be taken as typed ones: those of the head on the screen.
             Action::SetSource(SourceKind::Typed) => self.take_as_typed().unwrap_or(action),

@@ -3,6 +3,7 @@
 //! One direction: control → [`session::Action`] → [`session::Session`] → job → engine → trace → scene → canvas.
 
 pub mod app;
+pub mod beside;
 pub mod canvas;
 pub mod client;
 pub mod ctx;
@@ -11,6 +12,7 @@ pub mod format;
 pub mod header;
 pub mod labs;
 pub mod session;
+pub mod soon;
 pub mod source;
 pub mod text;
 pub mod widgets;

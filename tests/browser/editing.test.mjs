@@ -72,6 +72,45 @@ test('arrow keys move, Enter edits, Escape brings back, leaving keeps, Delete is
   await agrees(bench, { given }, 'Ctrl+End');
 });
 
+test('a key right after Enter, sooner than any answer, finds the number in its cell and the matrix with focus', async () => {
+  await bench.cell('Q', 1, 0);
+  await bench.key('8');
+  const focus = await bench.eval(() => {
+    const field = document.querySelector('[data-name="cell-editor"]');
+    for (const key of ['Enter', 'ArrowRight']) {
+      field.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    }
+    return document.activeElement.dataset.matrix;
+  });
+  assert.equal(focus, 'Q');
+  await bench.settled();
+  await bench.key('6', Key.ENTER);
+  [given.q[1][0], given.q[1][1]] = [8, 6];
+  await agrees(bench, { given });
+});
+
+test('the numbers beside the picture say so while they are a frame behind', async () => {
+  await bench.cell('Q', 1, 0);
+  const states = await bench.eval(async () => {
+    const states = [];
+    const section = document.querySelector('.row-inspector');
+    const entropy = () => document.querySelector('[data-read="entropy"]').dataset.value;
+    let before = entropy();
+    new MutationObserver(() => {
+      if (section.ariaBusy === 'true') states.push(entropy() === before ? 'busy, old' : 'busy, new');
+      else states.push(entropy() === before ? 'old' : 'new');
+    }).observe(section, { attributes: true, attributeFilter: ['aria-busy'] });
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: '9', bubbles: true, cancelable: true }));
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    document.querySelector('[data-name="cell-editor"]').dispatchEvent(
+      new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }),
+    );
+    await window.__lab.settled();
+    return states;
+  });
+  assert.deepEqual(states, ['busy, old', 'new']);
+});
+
 test('a click elsewhere keeps what was typed', async () => {
   await bench.cell('V', 0, 0);
   await bench.key('4');

@@ -14,7 +14,8 @@
 // is rendered is known from a task posted by that frame's own requestAnimationFrame: it runs when style, layout, paint
 // and commit of the frame are done. The compositor then has the frame; the next refresh of the display shows it. The
 // last column, "next frame", is the start of the frame after: an upper bound for any display at 60 Hz. "painted" is the
-// work alone, without the wait for the display's rhythm, which is half a frame on average.
+// work alone, without the wait for the display's rhythm, which is half a frame on average. "beside" is when inspector,
+// waterfall and formulas, which follow the picture a frame later and are marked until then, are rendered too.
 //
 // Two edits: "typed" is Enter in the cell's field, "dragged" is one move of a pointer that drags the cell's value. The
 // browser hands pointer moves to the page only at the start of a frame, so a dragged edit waits for that frame first.
@@ -60,6 +61,17 @@ const WATCH = `(() => {
       }
     };
   }
+  const busy = '[aria-busy="true"]';
+  new MutationObserver(() => {
+    const edit = now;
+    if (!edit?.answered || edit.follows || document.querySelector(busy)) return;
+    edit.follows = true;
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => { edit.beside = performance.now(); };
+      port2.postMessage(0);
+    });
+  }).observe(document, { subtree: true, attributes: true, attributeFilter: ['aria-busy'] });
   const Native = window.Worker;
   window.Worker = class extends Native {
     constructor(...args) {
@@ -80,7 +92,7 @@ const WATCH = `(() => {
     };
     window.addEventListener(type, take, true);
   };
-  watch.done = () => Boolean(now?.next);
+  watch.done = () => Boolean(now?.next && now.beside);
 })();`;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -132,7 +144,7 @@ function line(edits, name) {
   const part = (from, to) => edits.map((e) => e[to] - e[from]).sort((a, b) => a - b);
   const pair = (list) => `${quantile(list, 0.5).toFixed(1).padStart(6)} ${quantile(list, 0.95).toFixed(1).padStart(6)}`;
   const whole = part('input', 'rendered');
-  const columns = [part('input', 'handled'), part('handled', 'answered'), part('answered', 'painted'), part('input', 'painted'), whole, part('input', 'next')];
+  const columns = [part('input', 'handled'), part('handled', 'answered'), part('answered', 'painted'), part('input', 'painted'), whole, part('input', 'next'), part('input', 'beside')];
   console.log(`${name.padEnd(34)}${columns.map(pair).join('   ')}`);
   return [quantile(whole, 0.5), quantile(whole, 0.95)];
 }
@@ -142,7 +154,7 @@ const bench = await Bench.start();
 try {
   await bench.cdp('Page.addScriptToEvaluateOnNewDocument', { source: WATCH });
   console.log(`${EDITS} edits of one cell each, ms: median and 95th percentile\n`);
-  console.log(`${''.padEnd(34)}${['queued', 'engine', 'painting', 'painted', 'rendered', 'next frame'].map((w) => w.padEnd(13)).join('   ')}`);
+  console.log(`${''.padEnd(34)}${['queued', 'engine', 'painting', 'painted', 'rendered', 'next frame', 'beside'].map((w) => w.padEnd(13)).join('   ')}`);
   for (const kind of ['isolated', 'plain']) {
     for (const { n, d, median, high } of SIZES) {
       for (const [how, edit] of [['typed', typed], ['dragged', dragged]]) {

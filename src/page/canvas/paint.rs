@@ -8,6 +8,10 @@ use super::{
     scene::{Anchor, Ink, Mark, Rect, Run, Scene, Type},
 };
 use crate::format;
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+};
 use web_sys::CanvasRenderingContext2d as Context;
 
 /// Families of the two fonts on canvases, as in `style/tokens.css`.
@@ -28,11 +32,13 @@ pub fn paint(context: &Context, scene: &Scene, palette: &Palette, fonts: &Fonts,
         scene.width * ratio + 1.0,
         scene.height * ratio + 1.0,
     );
+    context.set_text_baseline("middle");
     let brush = Brush {
         context,
         palette,
         fonts,
         ratio,
+        held: Held::default(),
     };
     for mark in &scene.marks {
         brush.mark(mark);
@@ -45,6 +51,29 @@ struct Brush<'a> {
     palette: &'a Palette,
     fonts: &'a Fonts,
     ratio: f64,
+    held: Held,
+}
+
+/// What the context was set to last in this picture: setting it to the same again costs more than asking.
+#[derive(Default)]
+struct Held {
+    fill: Cell<Option<Rgb>>,
+    font: Cell<Option<Type>>,
+    anchor: Cell<Option<Anchor>>,
+}
+
+/// Widths of texts that were measured, in CSS pixels: few texts come in many pictures.
+#[derive(Default)]
+struct Measured {
+    ratio: f64,
+    widths: HashMap<(String, u64), f64>,
+}
+
+/// Beyond so many the measured widths are forgotten.
+const MEASURED: usize = 2000;
+
+thread_local! {
+    static MEASURED_WIDTHS: RefCell<Measured> = RefCell::default();
 }
 
 impl Brush<'_> {
@@ -58,7 +87,45 @@ impl Brush<'_> {
     }
 
     fn fill_style(&self, colour: Rgb) {
-        self.context.set_fill_style_str(&colour.css());
+        if self.held.fill.replace(Some(colour)) != Some(colour) {
+            self.context.set_fill_style_str(&colour.css());
+        }
+    }
+
+    fn set_font(&self, font: Type) {
+        if self.held.font.replace(Some(font)) != Some(font) {
+            self.context.set_font(&self.font(font));
+        }
+    }
+
+    fn set_anchor(&self, anchor: Anchor) {
+        if self.held.anchor.replace(Some(anchor)) != Some(anchor) {
+            self.context.set_text_align(match anchor {
+                Anchor::Start => "left",
+                Anchor::Middle => "center",
+                Anchor::End => "right",
+            });
+        }
+    }
+
+    /// Width of a text in CSS pixels.
+    fn width(&self, text: &str, font: Type) -> f64 {
+        MEASURED_WIDTHS.with_borrow_mut(|measured| {
+            if measured.ratio != self.ratio || measured.widths.len() > MEASURED {
+                measured.widths.clear();
+                measured.ratio = self.ratio;
+            }
+            let kinds = [font.bold, font.variable, font.italic].map(u64::from);
+            let key = (
+                text.to_owned(),
+                8 * (font.size * 100.0) as u64 + 4 * kinds[0] + 2 * kinds[1] + kinds[2],
+            );
+            *measured.widths.entry(key).or_insert_with(|| {
+                self.set_font(font);
+                let measured = self.context.measure_text(text);
+                measured.map_or_else(|_| font.width(text), |m| m.width() / self.ratio)
+            })
+        })
     }
 
     fn mark(&self, mark: &Mark) {
@@ -208,13 +275,8 @@ impl Brush<'_> {
     ) {
         let c = self.context;
         self.fill_style(colour);
-        c.set_font(&self.font(font));
-        c.set_text_baseline("middle");
-        c.set_text_align(match anchor {
-            Anchor::Start => "left",
-            Anchor::Middle => "center",
-            Anchor::End => "right",
-        });
+        self.set_font(font);
+        self.set_anchor(anchor);
         let (px, py) = (x * self.ratio, (y * self.ratio).round() + 0.5);
         if up {
             let _ = c.set_transform(0.0, -1.0, 1.0, 0.0, self.px(x) + 0.5, y * self.ratio);
@@ -228,11 +290,7 @@ impl Brush<'_> {
     fn runs(&self, (x, y): (f64, f64), runs: &[Run], anchor: Anchor) {
         let widths: Vec<f64> = runs
             .iter()
-            .map(|run| {
-                self.context.set_font(&self.font(run.font));
-                let measured = self.context.measure_text(&run.text);
-                measured.map_or_else(|_| run.font.width(&run.text), |m| m.width() / self.ratio)
-            })
+            .map(|run| self.width(&run.text, run.font))
             .collect();
         let whole: f64 = widths.iter().sum();
         let mut at = match anchor {

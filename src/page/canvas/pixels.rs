@@ -83,22 +83,40 @@ struct Art<'a> {
 }
 
 /// The pixels of a matrix, on paper. Where several cells share a pixel it shows the largest of them in size.
+pub fn render(heat: &Heat, palette: &Palette, ratio: f64) -> Pixels {
+    render_rows(heat, palette, ratio, 0..heat.rows).1
+}
+
+/// The lines of pixels of some rows of cells, and at which byte of the whole image they begin.
 ///
 /// A line of pixels is made once for each row of cells and copied down; only cells that are not plain are then drawn
 /// pixel by pixel.
-pub fn render(heat: &Heat, palette: &Palette, ratio: f64) -> Pixels {
+pub fn render_rows(
+    heat: &Heat,
+    palette: &Palette,
+    ratio: f64,
+    wanted: std::ops::Range<usize>,
+) -> (usize, Pixels) {
     let xs = Axis::new(heat.x, heat.cell_w, heat.cols, ratio);
     let ys = Axis::new(heat.y, heat.cell_h, heat.rows, ratio);
-    let (w, h) = (xs.len, ys.len);
+    let w = xs.len;
+    let (cols, mut rows) = (xs.runs(), ys.runs());
+    // Rows of cells that share pixels with wanted ones are drawn with them; a gap belongs to the rows above it.
+    let first = rows.iter().position(|r| r.1 > wanted.start).unwrap_or(0);
+    let last = rows.iter().rposition(|r| r.0 < wanted.end);
+    let begin = if first == 0 { 0 } else { rows[first].2 };
+    let end = last
+        .and_then(|last| rows.get(last + 1))
+        .map_or(ys.len, |next| next.2);
+    rows.truncate(last.map_or(0, |last| last + 1));
     let art = Art::new(heat, palette, ratio);
     let paper = opaque(art.paper);
     let blank: Vec<u8> = paper.repeat(w);
-    let mut rgba: Vec<u8> = Vec::with_capacity(4 * w * h);
-    let (cols, rows) = (xs.runs(), ys.runs());
+    let mut rgba: Vec<u8> = Vec::with_capacity(4 * w * (end - begin));
     let mut line = blank.clone();
     let mut odd: Vec<(usize, usize, usize, usize)> = Vec::new();
-    for &(r0, r1, top, bottom) in &rows {
-        while rgba.len() < 4 * w * top {
+    for &(r0, r1, top, bottom) in rows.iter().skip(first) {
+        while rgba.len() < 4 * w * (top - begin) {
             rgba.extend_from_slice(&blank);
         }
         odd.clear();
@@ -131,16 +149,17 @@ pub fn render(heat: &Heat, palette: &Palette, ratio: f64) -> Pixels {
             }
         }
     }
-    while rgba.len() < 4 * w * h {
+    while rgba.len() < 4 * w * (end - begin) {
         rgba.extend_from_slice(&blank);
     }
-    Pixels {
+    let pixels = Pixels {
         x: xs.origin,
         y: ys.origin,
         w,
-        h,
+        h: end - begin,
         rgba,
-    }
+    };
+    (4 * w * begin, pixels)
 }
 
 fn opaque(colour: Rgb) -> [u8; 4] {
@@ -338,6 +357,50 @@ mod tests {
             p.rgba.chunks(4).any(|c| c[..3] == end.0),
             "the one large weight is seen"
         );
+    }
+
+    #[test]
+    fn some_rows_are_those_of_the_whole() {
+        for (rows, pitch, ratio) in [
+            (9, 14.0, 1.0),
+            (9, 5.3, 1.5),
+            (60, 0.7, 1.0),
+            (60, 0.7, 2.0),
+        ] {
+            let looks = (0..rows * 7)
+                .map(|i| {
+                    if i % 5 == 0 {
+                        Look::Masked
+                    } else {
+                        Look::Plain
+                    }
+                })
+                .collect();
+            let h = heat(rows, 7, pitch, looks);
+            let whole = render(&h, &theme(false), ratio);
+            for from in 0..rows {
+                for to in [from + 1, from + 3, rows] {
+                    let (at, some) = render_rows(&h, &theme(false), ratio, from..to.min(rows));
+                    assert!(!some.rgba.is_empty());
+                    assert_eq!(some.rgba, whole.rgba[at..at + some.rgba.len()]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_changed_is_all_that_has_to_be_drawn_anew() {
+        for (rows, pitch, ratio) in [(9, 14.0, 1.0), (9, 5.3, 1.5), (60, 0.7, 1.0)] {
+            let before = heat(rows, 7, pitch, vec![]);
+            for row in 0..rows {
+                let mut after = before.clone();
+                Arc::make_mut(&mut after.values)[row * 7 + 3] = 0.99;
+                let mut image = render(&before, &theme(false), ratio).rgba;
+                let (at, some) = render_rows(&after, &theme(false), ratio, row..row + 1);
+                image[at..at + some.rgba.len()].copy_from_slice(&some.rgba);
+                assert_eq!(image, render(&after, &theme(false), ratio).rgba);
+            }
+        }
     }
 
     #[test]

@@ -42,12 +42,15 @@
 
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
+  /** Views that follow the picture a frame later say so. */
+  const behind = () => document.querySelector('[aria-busy="true"]') !== null;
+
   /** Resolves when nothing is owed over two frames in a row; to "late" after `patience` ms. */
   lab.settled = async (patience = 15_000) => {
     const end = performance.now() + patience;
     for (let quiet = 0; quiet < 2; ) {
       await frame();
-      quiet = lab.owed === 0 && lab.fetching === 0 ? quiet + 1 : 0;
+      quiet = lab.owed === 0 && lab.fetching === 0 && !behind() ? quiet + 1 : 0;
       if (performance.now() > end) return `late: ${lab.owed} owed by the engine, ${lab.fetching} by the server`;
     }
     return 'settled';

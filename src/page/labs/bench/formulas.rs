@@ -15,7 +15,7 @@ pub fn Formulas() -> impl IntoView {
     let stale = move || shown.with(|s| s.as_ref().is_some_and(|s| s.stale));
     let values = move |name: &'static str| shown.with(|s| s.as_ref().map(|s| value_of(s, name)));
     view! {
-        <section class="formulas" class:stale=stale aria-label=crate::text::t("formulas-label")>
+        <section class="formulas" class:stale=stale aria-busy=inspector::busy() aria-label=crate::text::t("formulas-label")>
             {move || {
                 formulas
                     .get()

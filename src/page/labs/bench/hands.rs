@@ -89,6 +89,24 @@ impl Hands {
         (self.focused.get() == Some(cursor.0)).then_some(cursor)
     }
 
+    /// The keyboard's cursor rests on a cell of the matrix that has focus. Nothing is drawn anew where it did already.
+    pub fn rest(&self, spot: Spot) {
+        if self.cursor.get_untracked() != spot {
+            self.cursor.set(spot);
+        }
+        if self.focused.get_untracked() != Some(spot.0) {
+            self.focused.set(Some(spot.0));
+        }
+    }
+
+    /// The keyboard has left: its cursor is not drawn, and nothing is previewed but what the pointer is on.
+    pub fn unfocus(&self) {
+        self.focused.set(None);
+        if self.pointed.with_untracked(Option::is_none) {
+            self.ctx.hover.set(None);
+        }
+    }
+
     /// The query and the key of a spot, the pinned ones where it has none.
     fn meaning(&self, (matrix, row, col): Spot) -> (usize, usize) {
         let (query, key) = matrix.meaning(row, col);
@@ -306,19 +324,36 @@ impl Hands {
     /// Takes what stands in the editor; a text that is no number stays there with its sentence.
     /// Returns whether the editor is closed.
     pub fn commit(&self) -> bool {
-        let Some(editor) = self.editor.get_untracked() else {
-            return true;
+        self.ctx.soon.settle();
+        let Some((action, close)) = self.typed() else {
+            return self.editor.with_untracked(Option::is_none);
         };
-        let Some(cell) = editor.spot.0.cell(editor.spot.1, editor.spot.2) else {
-            return true;
-        };
+        self.ctx.act(action);
+        close();
+        true
+    }
+
+    /// The same, and `then`, as soon as the picture with this number is there.
+    pub fn commit_soon(&self, then: impl FnOnce() + 'static) {
+        if let Some((action, close)) = self.typed() {
+            let done = move || {
+                close();
+                then();
+            };
+            self.ctx.soon.act(self.ctx, action, done);
+        }
+    }
+
+    /// What the text in the editor does, and what closes the editor after it.
+    fn typed(&self) -> Option<(Action, impl FnOnce() + use<>)> {
+        let editor = self.editor.get_untracked()?;
+        let cell = editor.spot.0.cell(editor.spot.1, editor.spot.2)?;
+        let hands = *self;
         match formats::number::parse(&editor.text) {
-            Ok(value) => {
-                self.ctx.act(Action::Write(cell, vec![vec![value]]));
-                self.ctx.end_gesture();
-                self.editor.set(None);
-                true
-            }
+            Ok(value) => Some((Action::Write(cell, vec![vec![value]]), move || {
+                hands.ctx.end_gesture();
+                hands.editor.set(None);
+            })),
             Err(error) => {
                 let was = self
                     .ctx
@@ -334,7 +369,7 @@ impl Hands {
                     error: Some(error),
                     ..editor
                 }));
-                false
+                None
             }
         }
     }

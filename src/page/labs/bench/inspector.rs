@@ -23,6 +23,7 @@ pub use width::of as width_of;
 
 use super::{Window, tables};
 use crate::{
+    beside::Beside,
     canvas::{heat::Scale, picture::Picture},
     ctx::{Ctx, Sheet},
     format,
@@ -46,12 +47,19 @@ pub fn js(x: f64) -> String {
 
 /// Trace, row, cell and setting, as soon as they fit each other.
 pub fn shown() -> Memo<Option<Shown>> {
-    let ctx = Ctx::get();
+    let (ctx, beside) = (Ctx::get(), Beside::get());
     let setting = Memo::new(move |_| Arc::new(ctx.session(Setting::of)));
     Memo::new(move |_| {
-        let (trace, stale) = ctx.view.with(|v| (v.last().cloned(), v.is_stale()));
-        Shown::new(trace?, ctx.looked.get()?, setting.get(), stale)
+        let (trace, stale, looked) =
+            beside.with(|n| (n.view.last().cloned(), n.view.is_stale(), n.looked.clone()));
+        Shown::new(trace?, looked?, setting.get(), stale)
     })
+}
+
+/// For `aria-busy`: whether the numbers shown here follow those of the picture in the next frame.
+pub fn busy() -> impl Fn() -> Option<&'static str> + Copy + Send + Sync + 'static {
+    let beside = Beside::get();
+    move || beside.is_behind().then_some("true")
 }
 
 /// Width that is assumed until the column is measured.
@@ -80,7 +88,7 @@ fn Row(narrow: Signal<bool>) -> impl IntoView {
     let have = Memo::new(move |_| shown.with(Option::is_some));
     let stale = move || shown.with(|s| s.as_ref().is_some_and(|s| s.stale));
     view! {
-        <div class="row-inspector" node_ref=place class:stale=stale>
+        <div class="row-inspector" node_ref=place class:stale=stale aria-busy=busy()>
             <Show when=move || have.get() fallback=|| view! { <p class="note">{t("inspector-waiting")}</p> }>
                 <Title shown=shown narrow=narrow />
                 <Bars shown=shown width=width />

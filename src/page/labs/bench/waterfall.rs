@@ -59,7 +59,7 @@ pub fn Waterfall() -> impl IntoView {
         move || shown.with(|s| s.as_ref().map(|s| inspector::js(read(s))))
     };
     view! {
-        <section class="waterfall" class:stale=stale aria-label=t("waterfall-title")>
+        <section class="waterfall" class:stale=stale aria-busy=inspector::busy() aria-label=t("waterfall-title")>
             <h2>{heading}</h2>
             <div class="layers" node_ref=place>
                 <Bars drawn=drawn />

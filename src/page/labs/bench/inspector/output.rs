@@ -272,8 +272,13 @@ fn names(scene: &mut Scene, shown: &Shown, points: &[Point], (ox, oy): (f64, f64
 
 /// Whether a line comes near a rectangle.
 fn crosses(from: (f64, f64), to: (f64, f64), rect: Rect) -> bool {
-    (1..24).any(|i| {
-        let t = f64::from(i) / 24.0;
-        rect.contains(from.0 + (to.0 - from.0) * t, from.1 + (to.1 - from.1) * t)
-    })
+    let beyond = from.0.max(to.0) < rect.x
+        || from.0.min(to.0) > rect.right()
+        || from.1.max(to.1) < rect.y
+        || from.1.min(to.1) > rect.bottom();
+    !beyond
+        && (1..24).any(|i| {
+            let t = f64::from(i) / 24.0;
+            rect.contains(from.0 + (to.0 - from.0) * t, from.1 + (to.1 - from.1) * t)
+        })
 }

@@ -196,17 +196,17 @@ fn Place(
             style:height=move || format!("{}px", rect().h)
             on:keydown=key
             on:focus=move |_| {
-                hands.focused.set(Some(matrix));
                 let (m, row, col) = hands.cursor.get_untracked();
                 let (row, col) = if m == matrix { (row, col) } else { (0, 0) };
                 let (rows, cols) = ctx.desk.with_untracked(|d| board::size(d.session(), matrix));
-                hands.cursor.set((matrix, row.min(rows.saturating_sub(1)), col.min(cols.saturating_sub(1))));
+                hands.rest((matrix, row.min(rows.saturating_sub(1)), col.min(cols.saturating_sub(1))));
             }
             on:blur=move |_| {
-                hands.focused.set(None);
-                if hands.pointed.with_untracked(Option::is_none) {
-                    ctx.hover.set(None);
+                // The field over one of its cells: the cursor stays where the hand comes back to.
+                if hands.editor.with_untracked(|e| e.as_ref().is_some_and(|e| e.spot.0 == matrix)) {
+                    return;
                 }
+                hands.unfocus();
             }
             on:paste=move |ev: web_sys::ClipboardEvent| {
                 if let Some(text) = ev.clipboard_data().and_then(|d| d.get_data("text").ok()) {

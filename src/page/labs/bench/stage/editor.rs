@@ -98,15 +98,20 @@ pub fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView
                         match ev.key().as_str() {
                             "Enter" | "Tab" => {
                                 ev.prevent_default();
-                                if hands.commit() {
-                                    back(spot);
-                                }
+                                hands.commit_soon(move || back(spot));
                             }
                             "Escape" => back(spot),
                             _ => {}
                         }
                     }
-                    on:blur=move |_| { hands.commit(); }
+                    on:blur=move |ev: web_sys::FocusEvent| {
+                        hands.commit();
+                        let to = ev.related_target().and_then(|to| to.dyn_into::<web_sys::Element>().ok());
+                        let to = to.and_then(|to| to.get_attribute("data-matrix"));
+                        if to.is_none_or(|to| to != format!("{:?}", spot.0)) {
+                            hands.unfocus();
+                        }
+                    }
                     on:pointerdown=move |ev| ev.stop_propagation()
                 />
                 <p class="problem" id="cell-editor-problem" role="alert" data-problem="cell" hidden=move || error().is_none()>
