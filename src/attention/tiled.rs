@@ -322,7 +322,7 @@ pub fn backward_into<L: Lane, R: RowRunner>(
     let shape = spec.shape();
     let (out, lse) = saved;
     naive::check("out", out, &[shape.heads, shape.n_q, shape.d_v])?;
-    naive::check("d_out", d_out, &[shape.heads, shape.n_q, shape.d_v])?;
+    let d_out_size = naive::check("d_out", d_out, &[shape.heads, shape.n_q, shape.d_v])?;
     if lse.len() != shape.rows() {
         return Err(BackwardError::Input(InputError::Length {
             tensor: "lse",
@@ -341,7 +341,7 @@ pub fn backward_into<L: Lane, R: RowRunner>(
     if watch.stopped() {
         return Err(BackwardError::Stopped);
     }
-    if !backward::fits::<L>(spec, shared, shared.sources(inputs), d_out) {
+    if !backward::fits(spec, shared, d_out_size) {
         return by_oracle(spec, inputs, d_out, runner, gradients);
     }
     let to = Targets {

@@ -7,8 +7,8 @@ use crate::spec::AttentionSpec;
 pub trait Element: Copy + Send + Sync + 'static {
     /// The same value in float64, exactly.
     fn wide(self) -> f64;
-    /// Whether no cell is NaN or infinite.
-    fn all_finite(cells: &[Self]) -> bool;
+    /// The largest size of a cell; NaN or infinite where a cell is.
+    fn size(cells: &[Self]) -> f64;
 }
 
 impl Element for f32 {
@@ -16,13 +16,12 @@ impl Element for f32 {
         f64::from(self)
     }
 
-    fn all_finite(cells: &[f32]) -> bool {
-        // Without its sign, a number that is not finite has the largest exponent. A maximum of whole numbers is quick on
-        // vectors, where a search that may end early is not.
-        let largest = cells
-            .iter()
-            .fold(0, |m: u32, x| m.max(x.to_bits() & 0x7fff_ffff));
-        largest < f32::INFINITY.to_bits()
+    fn size(cells: &[f32]) -> f64 {
+        // Without their signs, numbers are ordered as their bits, with what is not finite above the rest. A maximum of
+        // whole numbers is quick on vectors, where a search that may end early is not.
+        let size = |x: &f32| x.to_bits() & 0x7fff_ffff;
+        let largest = cells.iter().fold(0, |m: u32, x| m.max(size(x)));
+        f64::from(f32::from_bits(largest))
     }
 }
 
@@ -31,8 +30,9 @@ impl Element for f64 {
         self
     }
 
-    fn all_finite(cells: &[f64]) -> bool {
-        cells.iter().all(|x| x.is_finite())
+    fn size(cells: &[f64]) -> f64 {
+        let size = |x: &f64| x.to_bits() & (u64::MAX >> 1);
+        f64::from_bits(cells.iter().fold(0, |m: u64, x| m.max(size(x))))
     }
 }
 
@@ -42,6 +42,7 @@ pub struct Inputs<'a, T> {
     q: &'a [T],
     k: &'a [T],
     v: &'a [T],
+    sizes: [f64; 3],
 }
 
 impl<'a, T: Element> Inputs<'a, T> {
@@ -63,10 +64,18 @@ impl<'a, T: Element> Inputs<'a, T> {
         v: &'a [T],
     ) -> Result<Self, InputError> {
         let shape = spec.shape();
-        check("q", q, &[shape.heads, shape.n_q, shape.d_k])?;
-        check("k", k, &[shape.kv_heads, shape.n_k, shape.d_k])?;
-        check("v", v, &[shape.kv_heads, shape.n_k, shape.d_v])?;
-        Ok(Self { q, k, v })
+        let sizes = [
+            check("q", q, &[shape.heads, shape.n_q, shape.d_k])?,
+            check("k", k, &[shape.kv_heads, shape.n_k, shape.d_k])?,
+            check("v", v, &[shape.kv_heads, shape.n_k, shape.d_v])?,
+        ];
+        Ok(Self { q, k, v, sizes })
+    }
+
+    /// The largest sizes of a cell of Q, K and V.
+    #[must_use]
+    pub const fn sizes(&self) -> [f64; 3] {
+        self.sizes
     }
 
     /// Queries `[heads, n_q, d_k]`.
@@ -88,12 +97,12 @@ impl<'a, T: Element> Inputs<'a, T> {
     }
 }
 
-/// Checks that `cells` fill `axes` (outermost first) with finite numbers.
+/// Checks that `cells` fill `axes` (outermost first) with finite numbers; the largest size of one.
 pub(crate) fn check<T: Element>(
     tensor: &'static str,
     cells: &[T],
     axes: &[usize],
-) -> Result<(), InputError> {
+) -> Result<f64, InputError> {
     let expected = axes.iter().product();
     if cells.len() != expected {
         return Err(InputError::Length {
@@ -102,11 +111,12 @@ pub(crate) fn check<T: Element>(
             got: cells.len(),
         });
     }
-    if T::all_finite(cells) {
-        return Ok(());
+    let size = T::size(cells);
+    if size.is_finite() {
+        return Ok(size);
     }
     match cells.iter().position(|c| !c.wide().is_finite()) {
-        None => Ok(()),
+        None => Ok(size),
         Some(at) => {
             let mut index = Vec::with_capacity(axes.len());
             let mut rest = at;

@@ -12,7 +12,7 @@ mod tiles;
 
 use super::block::fit;
 use super::cut::with_one_of;
-use super::pack::{self, narrow};
+use super::pack::narrow;
 use super::shared::{SAFE, Shared, Sources};
 use super::tile::{Eight, KEYS, ROWS, STRIPS, Scores, Tile, WIDE};
 use crate::lanes::{Lane, WIDTH};
@@ -155,30 +155,18 @@ pub(super) struct Saved<'a> {
 }
 
 /// Whether everything is sure to stay in float32.
-pub(super) fn fits<L: Lane>(
-    spec: &AttentionSpec,
-    shared: &Shared,
-    sources: Sources<'_>,
-    d_out: &[f32],
-) -> bool {
+/// `d_out` is the largest size of a gradient at the output.
+pub(super) fn fits(spec: &AttentionSpec, shared: &Shared, d_out: f64) -> bool {
     let shape = spec.shape();
-    let cut = Cut::of(shape);
-    let d_out = f64::from(pack::size::<L>(d_out));
-    let per_kv = cut.sharing() * shape.n_q * shape.d_k;
-    sources.q.chunks_exact(per_kv).enumerate().all(|(kv, q)| {
-        let kv = KvHeadIdx(kv);
-        let sizes = shared.sizes(kv);
-        let q = f64::from(pack::size::<L>(q));
-        // |dP − D| ≤ 2 · d_v · max|dO| · max|v|, and the weights of a row sum to at most 1.
-        let d_score =
-            2.0 * shape.d_v as f64 * d_out * sizes.v.max(1.0) * spec.scale().abs().max(1.0);
-        let rows = (cut.sharing() * shape.n_q) as f64;
-        let largest = (d_score * sizes.k.max(1.0)).max(rows * d_score * q.max(1.0));
-        q <= shared.largest_query(spec, kv)
-            && exponent(spec, shared, q * sizes.k) < EXPONENT
-            && largest < SAFE
-            && rows * d_out < SAFE
-    })
+    let sizes = shared.sizes();
+    // |dP − D| ≤ 2 · d_v · max|dO| · max|v|, and the weights of a row sum to at most 1.
+    let d_score = 2.0 * shape.d_v as f64 * d_out * sizes.v.max(1.0) * spec.scale().abs().max(1.0);
+    let rows = (Cut::of(shape).sharing() * shape.n_q) as f64;
+    let largest = (d_score * sizes.k.max(1.0)).max(rows * d_score * sizes.q.max(1.0));
+    sizes.q <= shared.largest_query(spec)
+        && exponent(spec, shared, sizes.q * sizes.k) < EXPONENT
+        && largest < SAFE
+        && rows * d_out < SAFE
 }
 
 /// How large a score, or the log-sum-exp of a row, can be as an exponent of 2; `product` bounds a product of two cells.

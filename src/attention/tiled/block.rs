@@ -197,8 +197,15 @@ impl Scratch {
         let q = &sources.q[(block.head.0 * shape.n_q + block.first) * shape.d_k..];
         let q = &q[..count * shape.d_k];
         pack::groups::<L>(q, shape.d_k, logits.factor(), &mut self.q);
-        let largest = shared.largest_query(spec, kv);
-        for (lse, row) in block.lse.iter_mut().zip(q.chunks_exact(shape.d_k)) {
+        let largest = shared.largest_query(spec);
+        // As a rule every query is small enough, and none needs a look.
+        let looks = if shared.sizes().q > largest { count } else { 0 };
+        for (lse, row) in block
+            .lse
+            .iter_mut()
+            .zip(q.chunks_exact(shape.d_k))
+            .take(looks)
+        {
             if f64::from(pack::size::<L>(row)) > largest {
                 *lse = f32::NAN;
             }

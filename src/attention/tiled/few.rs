@@ -130,9 +130,9 @@ impl FewScratch {
             |(), task| {
                 if runner.keep_going() {
                     if rows(shape) == 1 {
-                        part::<L, 1, 4>(spec, shared, sources, sizes, task);
+                        part::<L, 1, 4, 4>(spec, shared, sources, sizes, task);
                     } else {
-                        part::<L, ROWS, 2>(spec, shared, sources, sizes, task);
+                        part::<L, ROWS, 2, 2>(spec, shared, sources, sizes, task);
                     }
                 }
             },
@@ -163,7 +163,7 @@ impl FewScratch {
                 for (to, &x) in packed.as_flattened_mut().iter_mut().zip(query) {
                     *to = narrow(f64::from(x) * factor);
                 }
-                let largest = shared.largest_query(spec, KvHeadIdx(kv));
+                let largest = shared.largest_query(spec);
                 let fits = f64::from(size::<L>(query)) <= largest;
                 lse[row] = if fits { 0.0 } else { f32::NAN };
             }
@@ -212,8 +212,8 @@ impl FewScratch {
     }
 }
 
-/// A part of the keys for all rows of a key/value head, `N` rows and `C` lanes of columns at a time.
-fn part<L: Lane, const N: usize, const C: usize>(
+/// A part of the keys for all rows of a key/value head: `N` rows at a time, with `K` keys and with `C` lanes of columns.
+fn part<L: Lane, const N: usize, const K: usize, const C: usize>(
     spec: &AttentionSpec,
     shared: &Shared,
     sources: Sources<'_>,
@@ -257,7 +257,7 @@ fn part<L: Lane, const N: usize, const C: usize>(
         for (g, ((q, state), out)) in groups.zip(outs).enumerate() {
             let scores = &mut scores[..strips];
             for (strip, keys) in scores.iter_mut().zip(k.chunks(WIDTH * shape.d_k)) {
-                dots::<L, N>(q, sizes.q_row, keys, shape.d_k, strip);
+                dots::<L, N, K>(q, sizes.q_row, keys, shape.d_k, strip);
             }
             for r in 0..N {
                 let (head, query) = place(g * ROWS + r);
@@ -278,9 +278,9 @@ fn part<L: Lane, const N: usize, const C: usize>(
     }
 }
 
-/// Dot products of `N` queries `[N][q_row]` with up to four keys `[4][width]`.
+/// Dot products of `N` queries `[N][q_row]` with up to four keys `[4][width]`, `K` of them at a time.
 #[inline(always)]
-fn dots<L: Lane, const N: usize>(
+fn dots<L: Lane, const N: usize, const K: usize>(
     q: &[[f32; WIDTH]],
     q_row: usize,
     keys: &[f32],
@@ -289,24 +289,30 @@ fn dots<L: Lane, const N: usize>(
 ) {
     let row = |j: usize| keys.get(j * width..(j + 1) * width).unwrap_or(&[]);
     let mut sums = [[L::splat(0.0); WIDTH]; N];
-    // Two keys at a time, so that the sums of four queries stay in registers.
-    for pair in 0..2 {
-        let rows = [row(2 * pair), row(2 * pair + 1)];
-        let mut two = [[L::splat(0.0); 2]; N];
-        for at in 0..q_row {
-            let keys = [
-                four::<L>(rows[0], at * WIDTH),
-                four::<L>(rows[1], at * WIDTH),
-            ];
-            for (r, two) in two.iter_mut().enumerate() {
+    for first in (0..WIDTH).step_by(K) {
+        let rows: [&[f32]; K] = std::array::from_fn(|j| row(first + j));
+        let mut some = [[L::splat(0.0); K]; N];
+        let mut add = |at: usize, keys: [L; K]| {
+            for (r, some) in some.iter_mut().enumerate() {
                 let q = L::load(&q[r * q_row + at]);
-                two[0] = two[0].add(q.mul(keys[0]));
-                two[1] = two[1].add(q.mul(keys[1]));
+                for (sum, key) in some.iter_mut().zip(keys) {
+                    *sum = sum.add(q.mul(key));
+                }
+            }
+        };
+        let mut whole = 0;
+        if rows.iter().all(|row| row.len() == width) {
+            whole = width / WIDTH;
+            let lanes = rows.map(|row| &row.as_chunks::<WIDTH>().0[..whole]);
+            for at in 0..whole {
+                add(at, lanes.map(|row| L::load(&row[at])));
             }
         }
-        for (sums, two) in sums.iter_mut().zip(two) {
-            sums[2 * pair] = two[0];
-            sums[2 * pair + 1] = two[1];
+        for at in whole..q_row {
+            add(at, rows.map(|row| four::<L>(row, at * WIDTH)));
+        }
+        for (sums, some) in sums.iter_mut().zip(some) {
+            sums[first..first + K].copy_from_slice(&some);
         }
     }
     for (x, sums) in strip.iter_mut().zip(sums) {
@@ -328,7 +334,13 @@ fn mix<L: Lane, const N: usize, const C: usize>(
 ) {
     let mut sums = [[L::splat(0.0); C]; N];
     for (j, value) in values.chunks_exact(width).enumerate() {
-        let lanes: [L; C] = std::array::from_fn(|c| four::<L>(value, (at + c) * WIDTH));
+        let lanes: [L; C] = match value.get(at * WIDTH..(at + C) * WIDTH) {
+            Some(whole) => {
+                let whole = whole.as_chunks::<WIDTH>().0;
+                std::array::from_fn(|c| L::load(&whole[c]))
+            }
+            None => std::array::from_fn(|c| four::<L>(value, (at + c) * WIDTH)),
+        };
         let strip = &weights[j / WIDTH];
         for (r, sums) in sums.iter_mut().enumerate() {
             let weight = L::splat_at(&strip[r][j % WIDTH]);

@@ -6,7 +6,7 @@ use crate::lanes::Lane;
 use crate::naive::Inputs;
 use crate::prepare::{Places, Side};
 use crate::rows::RowRunner;
-use crate::shape::{HeadIdx, KvHeadIdx, Shape};
+use crate::shape::{HeadIdx, Shape};
 use crate::spec::AttentionSpec;
 use std::f64::consts::LOG2_E;
 
@@ -22,15 +22,16 @@ pub(super) struct Shared {
     /// Queries and keys after norm and rotation; empty where there is neither.
     q: Vec<f32>,
     k: Vec<f32>,
-    sizes: Vec<Sizes>,
+    sizes: Sizes,
     /// The bias of each head at j − i + n_q − 1 in units of ln 2, filled up with zeros; empty where there is none.
     bias: Vec<f32>,
     largest_bias: f64,
 }
 
-/// The largest numbers of a key/value head.
+/// The largest sizes of queries, keys and values as they are multiplied.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sizes {
+    pub(super) q: f64,
     pub(super) k: f64,
     pub(super) v: f64,
 }
@@ -90,7 +91,7 @@ pub(super) fn bytes(spec: &AttentionSpec) -> usize {
     } else {
         0
     };
-    size_of::<f32>() * (turned + bias) + size_of::<Sizes>() * shape.kv_heads
+    size_of::<f32>() * (turned + bias)
 }
 
 impl Shared {
@@ -110,21 +111,16 @@ impl Shared {
             turn(spec, Side::Queries, inputs.q(), &mut self.q, runner);
             turn(spec, Side::Keys, inputs.k(), &mut self.k, runner);
         }
-        let mut sizes = std::mem::take(&mut self.sizes);
-        sizes.clear();
-        sizes.reserve_exact(shape.kv_heads);
-        let sources = self.sources(inputs);
-        let heads = sources
-            .k
-            .chunks_exact(shape.n_k * shape.d_k)
-            .zip(sources.v.chunks_exact(shape.n_k * shape.d_v));
-        for (k, v) in heads {
-            sizes.push(Sizes {
-                k: f64::from(size::<L>(k)),
-                v: f64::from(size::<L>(v)),
-            });
-        }
-        self.sizes = sizes;
+        let [q, k, v] = inputs.sizes();
+        self.sizes = if turns(spec) {
+            Sizes {
+                q: f64::from(size::<L>(&self.q)),
+                k: f64::from(size::<L>(&self.k)),
+                v,
+            }
+        } else {
+            Sizes { q, k, v }
+        };
         self.bias.clear();
         self.largest_bias = 0.0;
         if spec.has_bias() {
@@ -154,8 +150,8 @@ impl Shared {
         }
     }
 
-    pub(super) fn sizes(&self, head: KvHeadIdx) -> Sizes {
-        self.sizes[head.0]
+    pub(super) fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
     /// What the exponents of query `q` gain from key `first` on; `None` without such a bias.
@@ -179,9 +175,9 @@ impl Shared {
 
     /// How large the cells of a query may be for scores and sums of its row to be sure to stay in float32; negative where
     /// none is small enough.
-    pub(super) fn largest_query(&self, spec: &AttentionSpec, head: KvHeadIdx) -> f64 {
+    pub(super) fn largest_query(&self, spec: &AttentionSpec) -> f64 {
         let shape = spec.shape();
-        let Sizes { k, v } = self.sizes(head);
+        let Sizes { k, v, .. } = self.sizes;
         let cap_fits = spec
             .soft_cap()
             .is_none_or(|cap| (cap as f32).is_normal() && cap * LOG2_E < SAFE);
