@@ -213,6 +213,7 @@ impl FewScratch {
 }
 
 /// A part of the keys for all rows of a key/value head: `N` rows at a time, with `K` keys and with `C` lanes of columns.
+#[inline(never)]
 fn part<L: Lane, const N: usize, const K: usize, const C: usize>(
     spec: &AttentionSpec,
     shared: &Shared,
@@ -256,9 +257,7 @@ fn part<L: Lane, const N: usize, const K: usize, const C: usize>(
         let outs = task.out.chunks_exact_mut(ROWS * sizes.v_row);
         for (g, ((q, state), out)) in groups.zip(outs).enumerate() {
             let scores = &mut scores[..strips];
-            for (strip, keys) in scores.iter_mut().zip(k.chunks(WIDTH * shape.d_k)) {
-                dots::<L, N, K>(q, sizes.q_row, keys, shape.d_k, strip);
-            }
+            dots::<L, N, K>(q, sizes.q_row, k, shape.d_k, scores);
             for r in 0..N {
                 let (head, query) = place(g * ROWS + r);
                 let logits = Logits::new(spec, shared, head);
@@ -278,51 +277,66 @@ fn part<L: Lane, const N: usize, const K: usize, const C: usize>(
     }
 }
 
-/// Dot products of `N` queries `[N][q_row]` with up to four keys `[4][width]`, `K` of them at a time.
-#[inline(always)]
+/// Dot products of `N` queries `[N][q_row]` with the keys of a block `[keys][width]`, `K` of them at a time.
+#[inline(never)]
 fn dots<L: Lane, const N: usize, const K: usize>(
     q: &[[f32; WIDTH]],
     q_row: usize,
     keys: &[f32],
     width: usize,
-    strip: &mut Strip,
+    scores: &mut [Strip],
 ) {
-    let row = |j: usize| keys.get(j * width..(j + 1) * width).unwrap_or(&[]);
-    let mut sums = [[L::splat(0.0); WIDTH]; N];
-    for first in (0..WIDTH).step_by(K) {
-        let rows: [&[f32]; K] = std::array::from_fn(|j| row(first + j));
-        let mut some = [[L::splat(0.0); K]; N];
-        let mut add = |at: usize, keys: [L; K]| {
-            for (r, some) in some.iter_mut().enumerate() {
-                let q = L::load(&q[r * q_row + at]);
-                for (sum, key) in some.iter_mut().zip(keys) {
-                    *sum = sum.add(q.mul(key));
-                }
-            }
-        };
-        let mut whole = 0;
-        if rows.iter().all(|row| row.len() == width) {
-            whole = width / WIDTH;
-            let lanes = rows.map(|row| &row.as_chunks::<WIDTH>().0[..whole]);
-            for at in 0..whole {
-                add(at, lanes.map(|row| L::load(&row[at])));
+    for (strip, keys) in scores.iter_mut().zip(keys.chunks(WIDTH * width)) {
+        let row = |j: usize| keys.get(j * width..(j + 1) * width).unwrap_or(&[]);
+        let mut sums = [[L::splat(0.0); WIDTH]; N];
+        for first in (0..WIDTH).step_by(K) {
+            let rows: [&[f32]; K] = std::array::from_fn(|j| row(first + j));
+            let some = dot::<L, N, K>(q, q_row, rows, width);
+            for (sums, some) in sums.iter_mut().zip(some) {
+                sums[first..first + K].copy_from_slice(&some);
             }
         }
-        for at in whole..q_row {
-            add(at, rows.map(|row| four::<L>(row, at * WIDTH)));
+        for (x, sums) in strip.iter_mut().zip(sums) {
+            let [a, b, c, d] = L::transpose(sums);
+            a.add(b).add(c.add(d)).store(x);
         }
-        for (sums, some) in sums.iter_mut().zip(some) {
-            sums[first..first + K].copy_from_slice(&some);
-        }
-    }
-    for (x, sums) in strip.iter_mut().zip(sums) {
-        let [a, b, c, d] = L::transpose(sums);
-        a.add(b).add(c.add(d)).store(x);
     }
 }
 
-/// out ← out · `rescale` + Σ over keys of weight × value, for `N` rows and `C` lanes of columns from lane `at` on.
+/// Products of `N` queries with `K` keys, each sum in four parts.
 #[inline(always)]
+fn dot<L: Lane, const N: usize, const K: usize>(
+    q: &[[f32; WIDTH]],
+    q_row: usize,
+    rows: [&[f32]; K],
+    width: usize,
+) -> [[L; K]; N] {
+    let mut sums = [[L::splat(0.0); K]; N];
+    let queries: [&[[f32; WIDTH]]; N] = std::array::from_fn(|r| &q[r * q_row..(r + 1) * q_row]);
+    let mut add = |at: usize, keys: [L; K]| {
+        for (sums, query) in sums.iter_mut().zip(queries) {
+            let query = L::load(&query[at]);
+            for (sum, key) in sums.iter_mut().zip(keys) {
+                *sum = sum.add(query.mul(key));
+            }
+        }
+    };
+    let mut whole = 0;
+    if rows.iter().all(|row| row.len() == width) {
+        whole = width / WIDTH;
+        let lanes = rows.map(|row| &row.as_chunks::<WIDTH>().0[..whole]);
+        for at in 0..whole {
+            add(at, lanes.map(|row| L::load(&row[at])));
+        }
+    }
+    for at in whole..q_row {
+        add(at, rows.map(|row| four::<L>(row, at * WIDTH)));
+    }
+    sums
+}
+
+/// out ← out · `rescale` + Σ over keys of weight × value, for `N` rows and `C` lanes of columns from lane `at` on.
+#[inline(never)]
 fn mix<L: Lane, const N: usize, const C: usize>(
     weights: &[Strip],
     values: &[f32],
