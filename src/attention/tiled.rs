@@ -32,6 +32,7 @@
 
 mod backward;
 mod block;
+mod call;
 mod cut;
 mod few;
 mod logits;
@@ -39,14 +40,14 @@ mod pack;
 mod shared;
 mod tile;
 
-use crate::error::InputError;
 use crate::lanes::Lane;
 use crate::naive::{self, Inputs, Prepared, RowBuffers};
-use crate::rows::{RowRunner, Stopped};
+use crate::rows::RowRunner;
 use crate::shape::HeadIdx;
 use crate::spec::AttentionSpec;
 use backward::{BackwardScratch, Saved, Targets};
 use block::Scratch;
+pub use call::CallError;
 use cut::{Tasks, Watch, at_least, with_one_of};
 use few::FewScratch;
 use pack::narrow;
@@ -85,7 +86,7 @@ impl Workspace {
 
 /// Attention in float32 on the lanes `L`, rows shared out by `runner`.
 ///
-/// Fails only where the runner says to stop.
+/// Fails where the runner says to stop, or `inputs` were checked for another shape.
 ///
 /// ```
 /// use attention::{AttentionSpec, Config, Inputs, Shape, lanes, rows, tiled};
@@ -99,7 +100,7 @@ pub fn forward<L: Lane, R: RowRunner>(
     spec: &AttentionSpec,
     inputs: &Inputs<'_, f32>,
     runner: &R,
-) -> Result<Output, Stopped> {
+) -> Result<Output, CallError> {
     let shape = spec.shape();
     let (mut out, mut lse) = (vec![0.0; shape.out_len()], vec![0.0; shape.rows()]);
     let mut workspace = Workspace::new();
@@ -115,7 +116,7 @@ pub fn forward<L: Lane, R: RowRunner>(
 /// [`forward`] into memory that is there: `out` `[heads, n_q, d_v]` and `lse` `[heads, n_q]`, as in [`Output`], with
 /// working memory from `workspace`. Gives [`Output::overflowed_rows`]. Where it is stopped, both hold no result.
 ///
-/// Panics where `out` or `lse` is of another length.
+/// Fails as [`forward`] does, and where `out` or `lse` is of another length.
 ///
 /// ```
 /// use attention::{AttentionSpec, Config, Inputs, Shape, lanes, rows, tiled};
@@ -138,10 +139,11 @@ pub fn forward_into<L: Lane, R: RowRunner>(
     workspace: &mut Workspace,
     out: &mut [f32],
     lse: &mut [f32],
-) -> Result<usize, Stopped> {
+) -> Result<usize, CallError> {
     let shape = spec.shape();
-    assert_eq!(out.len(), shape.out_len(), "the length of out");
-    assert_eq!(lse.len(), shape.rows(), "the length of lse");
+    inputs.check_shape(spec)?;
+    call::check_length("out", out, shape.out_len())?;
+    call::check_length("lse", lse, shape.rows())?;
     let watch = Watch::new(runner);
     workspace.shared.prepare::<L, _>(spec, inputs, &watch);
     if few::suits(shape) {
@@ -169,7 +171,7 @@ pub fn forward_into<L: Lane, R: RowRunner>(
         );
     }
     if watch.stopped() {
-        return Err(Stopped);
+        return Err(CallError::Stopped);
     }
     let overflowed_rows = lse.iter().filter(|x| x.is_nan()).count();
     if overflowed_rows > 0 {
@@ -249,32 +251,6 @@ impl Gradients {
     }
 }
 
-/// Why there are no gradients.
-#[derive(Clone, Debug, PartialEq)]
-pub enum BackwardError {
-    /// A tensor is of another length, or not finite.
-    Input(InputError),
-    /// The runner said to stop.
-    Stopped,
-}
-
-impl std::fmt::Display for BackwardError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Input(error) => error.fmt(f),
-            Self::Stopped => Stopped.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for BackwardError {}
-
-impl From<InputError> for BackwardError {
-    fn from(error: InputError) -> Self {
-        Self::Input(error)
-    }
-}
-
 /// Gradients from `d_out` `[heads, n_q, d_v]`, the gradient at the output; `output` is what [`forward`] gave for this
 /// call. Every weight is computed anew from its row's log-sum-exp, so memory stays linear in the lengths.
 ///
@@ -299,7 +275,7 @@ pub fn backward<L: Lane, R: RowRunner>(
     output: &Output,
     d_out: &[f32],
     runner: &R,
-) -> Result<Gradients, BackwardError> {
+) -> Result<Gradients, CallError> {
     let (mut to, mut workspace) = (Gradients::zero(spec), Workspace::new());
     let saved = (&*output.out, &*output.lse);
     backward_into::<L, R>(spec, inputs, saved, d_out, runner, &mut workspace, &mut to)?;
@@ -309,7 +285,7 @@ pub fn backward<L: Lane, R: RowRunner>(
 /// [`backward`] into memory that is there, with working memory from `workspace`. `saved` are out and lse of the forward
 /// pass. Where it is stopped, `gradients` hold no result.
 ///
-/// Fails as [`backward`] does. Panics where `gradients` are of another shape.
+/// Fails as [`backward`] does, and where `gradients` are of another shape.
 pub fn backward_into<L: Lane, R: RowRunner>(
     spec: &AttentionSpec,
     inputs: &Inputs<'_, f32>,
@@ -318,28 +294,27 @@ pub fn backward_into<L: Lane, R: RowRunner>(
     runner: &R,
     workspace: &mut Workspace,
     gradients: &mut Gradients,
-) -> Result<(), BackwardError> {
+) -> Result<(), CallError> {
     let shape = spec.shape();
     let (out, lse) = saved;
     naive::check("out", out, &[shape.heads, shape.n_q, shape.d_v])?;
     let d_out_size = naive::check("d_out", d_out, &[shape.heads, shape.n_q, shape.d_v])?;
-    if lse.len() != shape.rows() {
-        return Err(BackwardError::Input(InputError::Length {
-            tensor: "lse",
-            expected: shape.rows(),
-            got: lse.len(),
-        }));
+    inputs.check_shape(spec)?;
+    call::check_length("lse", lse, shape.rows())?;
+    call::check_length("d_q", &gradients.d_q, shape.q_len())?;
+    call::check_length("d_k", &gradients.d_k, shape.k_len())?;
+    call::check_length("d_v", &gradients.d_v, shape.v_len())?;
+    if let Some(sinks) = &spec.config().sink {
+        let d_sink = gradients.d_sink.as_deref().unwrap_or(&[]);
+        call::check_length("d_sink", d_sink, sinks.len())?;
     }
-    assert_eq!(gradients.d_q.len(), shape.q_len(), "the length of d_q");
-    assert_eq!(gradients.d_k.len(), shape.k_len(), "the length of d_k");
-    assert_eq!(gradients.d_v.len(), shape.v_len(), "the length of d_v");
     let watch = Watch::new(runner);
     let Workspace {
         shared, backward, ..
     } = workspace;
     shared.prepare::<L, _>(spec, inputs, &watch);
     if watch.stopped() {
-        return Err(BackwardError::Stopped);
+        return Err(CallError::Stopped);
     }
     if !backward::fits(spec, shared, d_out_size) {
         return by_oracle(spec, inputs, d_out, runner, gradients);
@@ -353,7 +328,7 @@ pub fn backward_into<L: Lane, R: RowRunner>(
     let saved = Saved { out, lse, d_out };
     backward.run::<L, _>(spec, shared, inputs, saved, &watch, to);
     if watch.stopped() {
-        return Err(BackwardError::Stopped);
+        return Err(CallError::Stopped);
     }
     Ok(())
 }
@@ -365,10 +340,10 @@ fn by_oracle<R: RowRunner>(
     d_out: &[f32],
     runner: &R,
     gradients: &mut Gradients,
-) -> Result<(), BackwardError> {
+) -> Result<(), CallError> {
     let wide: Vec<f64> = d_out.iter().map(|&x| f64::from(x)).collect();
     let Some(g) = naive::backward_by_rows(spec, inputs, &wide, || runner.keep_going()) else {
-        return Err(BackwardError::Stopped);
+        return Err(CallError::Stopped);
     };
     let round = |from: Vec<f64>| from.into_iter().map(narrow).collect();
     *gradients = Gradients {
@@ -400,7 +375,7 @@ fn redo<R: RowRunner>(
     runner: &R,
     out: &mut [f32],
     lse: &mut [f32],
-) -> Result<(), Stopped> {
+) -> Result<(), CallError> {
     let shape = spec.shape();
     let mut row = RowBuffers::new(spec);
     for (head, lse) in lse.chunks_mut(shape.n_q).enumerate() {
@@ -415,7 +390,7 @@ fn redo<R: RowRunner>(
             .collect::<Vec<_>>()
         {
             if !runner.keep_going() {
-                return Err(Stopped);
+                return Err(CallError::Stopped);
             }
             let summary = prepared.row(q, &mut row);
             for (cell, &x) in out[shape.out_row(head, q)].iter_mut().zip(&row.out) {
@@ -465,7 +440,7 @@ mod tests {
         let run = |blocks: usize| {
             forward::<Scalar, _>(&spec, &inputs, &StopAfter(blocks.into())).map(|o| o.lse.len())
         };
-        assert_eq!(run(steps(&spec, 1) - 1), Err(Stopped));
+        assert_eq!(run(steps(&spec, 1) - 1), Err(CallError::Stopped));
         assert_eq!(run(steps(&spec, 1)), Ok(300));
     }
 

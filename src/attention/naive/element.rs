@@ -78,6 +78,26 @@ impl<'a, T: Element> Inputs<'a, T> {
         self.sizes
     }
 
+    /// Refuses inputs that were checked for another shape.
+    pub(crate) fn check_shape(&self, spec: &AttentionSpec) -> Result<(), InputError> {
+        let shape = spec.shape();
+        let lengths = [
+            ("q", self.q.len(), shape.q_len()),
+            ("k", self.k.len(), shape.k_len()),
+            ("v", self.v.len(), shape.v_len()),
+        ];
+        for (tensor, got, expected) in lengths {
+            if got != expected {
+                return Err(InputError::Length {
+                    tensor,
+                    expected,
+                    got,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Queries `[heads, n_q, d_k]`.
     #[must_use]
     pub const fn q(&self) -> &'a [T] {

@@ -8,7 +8,7 @@ mod common;
 use attention::lanes::{Best, Lane, Scalar};
 use attention::naive::{self, Inputs};
 use attention::rows::{RowRunner, Serial};
-use attention::tiled::{self, BackwardError, Gradients, Workspace};
+use attention::tiled::{self, CallError, Gradients, Workspace};
 use attention::{AttentionSpec, Config, Hidden, MaskUse, Shape};
 use common::random::{Call, call};
 use common::threads::Shuffled;
@@ -275,6 +275,56 @@ fn wrong_tensors_are_refused() {
     );
 }
 
+#[test]
+fn memory_of_another_shape_is_refused() {
+    let (call, other) = (causal(8, 4), causal(9, 4));
+    let inputs = Inputs::new(&call.spec, &call.q, &call.k, &call.v).unwrap();
+    let mut workspace = Workspace::new();
+    let (mut out, mut lse) = (vec![0.0; 64], vec![0.0; 16]);
+    let mut forward = |spec: &AttentionSpec, out: &mut [f32], lse: &mut [f32]| {
+        tiled::forward_into::<Best, _>(spec, &inputs, &Serial, &mut workspace, out, lse)
+            .map_err(|e| e.to_string())
+    };
+    assert_eq!(forward(&call.spec, &mut out, &mut lse), Ok(0));
+    let refused = |result: Result<usize, String>, tensor: &str| {
+        assert!(
+            result.as_ref().unwrap_err().starts_with(tensor),
+            "{result:?}"
+        );
+    };
+    refused(
+        forward(&other.spec, &mut out, &mut lse),
+        "q: expected 72 numbers, got 64",
+    );
+    refused(
+        forward(&call.spec, &mut out[1..], &mut lse),
+        "out: expected 64 numbers, got 63",
+    );
+    refused(
+        forward(&call.spec, &mut out, &mut lse[..3]),
+        "lse: expected 16 numbers, got 3",
+    );
+
+    let mut backward = |mut gradients: Gradients| {
+        tiled::backward_into::<Best, _>(
+            &call.spec,
+            &inputs,
+            (&out, &lse),
+            &call.d_out,
+            &Serial,
+            &mut workspace,
+            &mut gradients,
+        )
+        .map_err(|e| e.to_string())
+    };
+    assert_eq!(backward(Gradients::zero(&call.spec)), Ok(()));
+    let error = backward(Gradients::zero(&other.spec)).unwrap_err();
+    assert!(
+        error.starts_with("d_q: expected 64 numbers, got 72"),
+        "{error}"
+    );
+}
+
 struct StopAfter(std::sync::atomic::AtomicUsize);
 
 impl RowRunner for StopAfter {
@@ -306,6 +356,6 @@ fn stops_where_it_is_told_and_asks_as_often_as_it_says() {
     };
     let steps = tiled::backward_steps(&call.spec);
     assert!(steps > 10, "{steps}");
-    assert_eq!(run(steps - 1), Err(BackwardError::Stopped));
+    assert_eq!(run(steps - 1), Err(CallError::Stopped));
     assert_eq!(run(steps), Ok(()));
 }
