@@ -35,6 +35,16 @@ pub fn short(x: f64) -> String {
     }
 }
 
+/// Exactly where that is short, else four significant digits: for sentences, which name a number that stands elsewhere.
+pub fn brief(x: f64) -> String {
+    let all = exact(x);
+    if all.chars().count() <= 7 {
+        all
+    } else {
+        short(x)
+    }
+}
+
 /// Two significant digits, for sizes of errors: 3.9e−7.
 pub fn rough(x: f64) -> String {
     let a = x.abs();
@@ -49,11 +59,12 @@ pub fn rough(x: f64) -> String {
 
 /// Every digit that tells the number from its neighbours, with a true minus.
 pub fn exact(x: f64) -> String {
-    if !x.is_finite() {
+    // An exact zero has no sign: −0 says nothing that a reader can use.
+    if !x.is_finite() || x == 0.0 {
         return fixed(x, 0);
     }
     let a = x.abs();
-    minus(&if a != 0.0 && !(1e-5..1e15).contains(&a) {
+    minus(&if !(1e-5..1e15).contains(&a) {
         format!("{x:e}")
     } else {
         format!("{x}")
@@ -111,6 +122,9 @@ mod tests {
         assert_eq!(short(15.679), "15.68");
         assert_eq!(short(-3.2e-7), "−3.200e−7");
         assert_eq!(exact(0.1), "0.1");
+        assert_eq!(exact(-0.0), "0");
+        assert_eq!(brief(-0.5720310507136737), "−0.5720");
+        assert_eq!(brief(-0.25), "−0.25");
         assert_eq!(in_cell(-759.025), "−759");
         assert_eq!(in_cell(2.125), "2.12");
         assert_eq!(in_cell(1e38), "1e38");

@@ -3,7 +3,8 @@
 inspector-label = Row under the cursor
 inspector-waiting = No row yet: the first numbers are on their way.
 inspector-row = Row { $row },
-inspector-row-cell = Row { $row }, cell
+inspector-row-index = Row
+inspector-row-key = key { $key }
 inspector-pinned = pinned; Esc lets go
 inspector-following = following the pointer
 inspector-free = a click pins a cell
@@ -75,6 +76,20 @@ plane-nothing = no value has any weight: the output is 0 by rule
 plane-one-point = one value has all the weight: no spread
 plane-none = no plane: a value is beyond float64
 dialog-close = close
+
+# What the words mean, for whoever asks by a click, a tap or a key.
+gloss-entropy = How spread out the weights of this row are: H = −Σ α ln α, in nats. 0 where one key has all the weight, ln n where n keys share it evenly.
+gloss-effect = e to the entropy: so many keys with equal weights would be just as spread out.
+gloss-top = The weight of the key from which this row reads most.
+gloss-sum = The weights of a row add up to 1. With a sink logit the sink gets the rest; a row that sees no key has 0. Beside it, the logarithm of the softmax’s denominator (log-sum-exp).
+gloss-sink = The share of the row that goes to the sink logit instead of to a key.
+gloss-mean-top = The largest weight of each row, averaged. Near 1 nearly every row reads from one key: the softmax is saturated.
+gloss-mean-norm = How far weights still answer to scores: the norm of each row’s Jacobian, averaged. Near 0 where one key has all the weight, small where very many share it, ½ at most.
+gloss-column = The key that gets the most weight on average over the rows. With more than half it is called a sink: most of what the rows read is that one key’s value.
+gloss-jacobian = How each weight of the row changes when a score changes: J = diag(α) − ααᵀ, a row and a column for each key. Its norm says how strongly: 0 where one key has all the weight, ½ at most, where two keys share it.
+gloss-gradient = How a loss changes with each score of this row: what training sends back through the softmax. The loss is ½|o − v|², half the squared distance from the output to the value of the key looked at; a click on it takes another gradient.
+signs = Signs in the cells
+gloss-signs = Cut corner: clipped, beyond the end of the colour scale. Hatch: hidden by the mask; with a dot, by hand. Cross hatch: the row sees no key, 0 by rule. Dotted frame with ▾: underflow, positive in real numbers and 0 in float64.
 
 # One cell, written out.
 waterfall-title = One cell, written out
@@ -159,6 +174,41 @@ stage-matrix = { $symbol }, { $rows } rows, { $cols } columns. { $how }
 stage-how-edit = Arrow keys move, Enter or a digit edits, paste takes a block.
 stage-how-mask = Arrow keys move, space hides or shows a cell.
 stage-how-look = Arrow keys move, Enter pins the row.
+# Cells in words, for the line below the picture and for screen readers.
+cell-q = Q, query { $row } { $name }, component { $col }
+cell-k = K, key { $col } { $name }, component { $row }
+cell-v = V, value { $row } { $name }, component { $col }
+cell-o = O, output { $row } { $name }, component { $col }
+cell-of-two = { $matrix }, query { $row } { $query }, key { $col } { $key }
+cell-x = X, token { $row }, component { $col }
+cell-w = { $matrix }, row { $row }, column { $col }
+cell-with = { $cell }: { $words }
+cell-state = { $number }, { $state }
+state-masked = hidden by the mask
+state-by-hand = hidden by hand
+state-empty = this row sees no key: 0 by rule
+state-underflow = underflow: positive in real numbers, 0 in float64
+state-overflow = beyond the range of float64
+
+# Words on the picture.
+title-softmax-rows = softmax of each row
+title-capped = capped
+title-as-used = as used
+title-clipped = { $n } clipped
+title-clipped-root = { $n } clipped, √ scale
+mask-title-drawn = drawn by hand
+mask-title-none = none: every key is seen. Drag here to hide some.
+mask-title-and-by-hand = { $name } and by hand
+mask-title-combined = masks combined
+mask-title-alibi = ALiBi: −slope × distance
+mask-title-hidden = { $name }, { $n } of { $all } hidden
+mask-title-and-alibi = { $words }, and ALiBi
+mask-tap = Tap a cell to hide that key from that query.
+arrow-softmax = softmax
+arrow-values = weights × values
+row-sums = row sums { $sum }
+row-sum = row sum { $sum }
+
 stage-hint = Point at a cell to follow it; a click pins it.
 stage-hint-phone = Tap a cell to pin its row and column.
 stage-change = change the number
@@ -215,6 +265,8 @@ theme-light = light
 theme-dark = dark
 
 number-whole = “{ $got }” is not a whole number. Write { $low } or { $high }.
+number-none-whole = “{ $got }” is not a whole number. Write 7, say.
+number-empty-whole = Expected a whole number, got nothing. Write 7, say.
 
 source = Numbers from
 source-typed = Click a cell and type, or drag it up and down. Arrow keys move. Paste takes a block from a spreadsheet.
@@ -249,14 +301,18 @@ scale-root = 1/√*d_k*
 scale-root-help = Keeps the variance of a score near 1 when components are independent
 scale-none-help = The dot products as they are
 scale-one-none = 1, none
+scale-negative = Below 0 the order turns round: the least similar key gets the most weight.
+scale-zero = At 0 every score is 0: all visible keys get the same weight.
+scale-left = Left of the line: scores are close to 0, weights nearly even.
+scale-right = Right of the line: in most rows one key takes all.
 scale-said-root = { $value }, 1/√{ $d_k }
 
 mask = Mask
 mask-drawn = by hand
 mask-drawn-help = What is hidden now, cell by cell: click or drag over cells of M.
 mask-draw-hint = Nothing is hidden yet: click a cell of M, or drag over several.
-mask-by-hand-one = and one cell hidden by hand: click a cell of M
-mask-by-hand = and { $n } cells hidden by hand: click a cell of M
+mask-by-hand-one = One more cell is hidden by hand. A click on a cell of M changes it.
+mask-by-hand = { $n } more cells are hidden by hand. A click on a cell of M changes one.
 hidden = Hidden keys get
 hidden-help = −∞ hides exactly. A finite number only hides where it is far enough below the other scores.
 
@@ -315,6 +371,6 @@ engine-restarted = The engine had to start again. Your numbers and settings are 
 unpinned = The row is no longer pinned.
 running = Computing, { $share } % of the rows done.
 running-stop = Stop
-fast-agrees = Checked: computed again in float32, O differs by at most { $error }.
+fast-agrees = Float32 check: O within { $error }.
 fast-overflow = { $n } scores are beyond float32 (±3.4e38), so it cannot be compared there.
 fast-help = The same attention through the fast kernel (float32, in tiles, with online softmax): the largest difference between its outputs and the float64 ones on the screen.

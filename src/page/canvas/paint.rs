@@ -366,7 +366,13 @@ impl Brush<'_> {
                         self.px(14.0),
                     );
                 }
-                self.text(at, &text, Type::LABEL, colour, Anchor::Middle, false);
+                self.fill_style(colour);
+                self.set_font(Type::LABEL);
+                self.set_anchor(Anchor::Middle);
+                // A number that is too wide for its cell is set narrower: it never touches its neighbour.
+                let (x, y) = (at.0 * self.ratio, (at.1 * self.ratio).round() + 0.5);
+                let room = (cell.w - 3.0).max(1.0) * self.ratio;
+                let _ = self.context.fill_text_with_max_width(&text, x, y, room);
             }
         }
         self.spacing(0.0);

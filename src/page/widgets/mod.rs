@@ -5,6 +5,7 @@
 
 mod choice;
 mod disclosure;
+mod gloss;
 mod measure;
 mod number;
 mod number_field;
@@ -18,6 +19,7 @@ mod toggle;
 
 pub use choice::{Choice, Word, moved};
 pub use disclosure::Disclosure;
+pub use gloss::Gloss;
 pub use measure::measured;
 pub use number::{read_number, stepped};
 pub use number_field::NumberField;

@@ -1,10 +1,18 @@
 //! What a typed number means, and what a step away from it is.
 
-use crate::{format, text::tf};
+use crate::{
+    format,
+    text::{t, tf},
+};
 
 /// Reads what stands in a field; the sentence to show where it is no number, or no whole one where that is needed.
 pub fn read_number(text: &str, integer: bool) -> Result<f64, String> {
-    let value = formats::number::parse(text).map_err(|error| error.to_string())?;
+    let value = formats::number::parse(text).map_err(|error| match (integer, text.trim()) {
+        // The advice for numbers of any kind names fractions.
+        (true, "") => t("number-empty-whole").to_owned(),
+        (true, got) => tf("number-none-whole", &[("got", &got)]),
+        (false, _) => error.to_string(),
+    })?;
     if integer && value.fract() != 0.0 {
         let (low, high) = (format::exact(value.floor()), format::exact(value.ceil()));
         return Err(tf(
@@ -54,7 +62,11 @@ mod tests {
         assert_eq!(read_number(" −0,5 ", false), Ok(-0.5));
         assert_eq!(read_number("16", true), Ok(16.0));
         assert!(read_number("0.5x", false).is_err_and(|e| e.contains("0.5x")));
-        assert!(read_number("", true).is_err());
+        for odd in ["", "x", "7 or 8"] {
+            assert!(
+                read_number(odd, true).is_err_and(|e| e.contains("Write 7") && !e.contains("0.5"))
+            );
+        }
         assert!(read_number("2.5", true).is_err_and(|e| e.contains("2.5")));
     }
 

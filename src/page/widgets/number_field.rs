@@ -159,6 +159,8 @@ pub fn NumberField(
         (true, false) => "decimal",
         (false, _) => "text",
     };
+    // Its padding: a narrow field holds as many digits as it says.
+    let width = format!("calc({chars}ch + {}px)", if chars <= 4 { 4 } else { 0 });
     let labelled = children.is_some();
     let described = problem_id.clone();
     view! {
@@ -176,7 +178,7 @@ pub fn NumberField(
                 aria-label=(!labelled).then_some(aria)
                 aria-invalid=move || problem.with(Option::is_some).then_some("true")
                 aria-describedby=move || problem.with(Option::is_some).then(|| described.clone())
-                style:width=format!("{chars}ch")
+                style:width=width
                 prop:value=text
                 on:input=on_input
                 on:keydown=on_key

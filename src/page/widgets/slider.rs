@@ -65,7 +65,7 @@ pub fn Slider(
         slide.run(to);
     };
     view! {
-        <div class="slider" class:invited=invited>
+        <div class="slider" class:invited=invited class:off=move || !axis.holds(value.get())>
             <div class="slider-line" aria-hidden="true">
                 {move || {
                     let ticks = ticks.get();

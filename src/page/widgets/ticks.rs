@@ -54,6 +54,11 @@ impl Axis {
         }
     }
 
+    /// Whether a value is on the line.
+    pub fn holds(self, value: f64) -> bool {
+        (self.min..=self.max).contains(&value)
+    }
+
     /// Where a value lies; values beyond an end lie at it.
     pub fn place(self, value: f64) -> f64 {
         let t = if !self.log {

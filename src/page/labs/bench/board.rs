@@ -13,6 +13,7 @@ use crate::{
     },
     ctx::ViewOptions,
     session::{Data, Session, mask_preset},
+    text::{t, tf},
 };
 use attention::{AttentionSpec, Hidden, KeyIdx, QueryIdx};
 use std::{ops::Deref, sync::Arc};
@@ -76,25 +77,31 @@ pub fn show(
     let s = session.shape;
     let hidden_cells = seen.0.iter().filter(|v| !**v).count();
     let bias = session.positions.iter().any(|p| p.scheme.id == "alibi");
-    let name = match mask_preset(session) {
-        Some(preset) if preset.id == "none" && session.drawn.is_some() => {
-            "drawn by hand".to_owned()
+    let preset = mask_preset(session);
+    let none = preset.is_some_and(|p| p.id == "none") && session.drawn.is_none();
+    let name = match preset {
+        Some(preset) if preset.id == "none" => t("mask-title-drawn").to_owned(),
+        Some(preset) if session.drawn.is_some() => {
+            tf("mask-title-and-by-hand", &[("name", &preset.name)])
         }
-        Some(preset) if preset.id == "none" => "none".to_owned(),
-        Some(preset) if session.drawn.is_some() => format!("{} and by hand", preset.name),
         Some(preset) => preset.name.to_owned(),
-        None => "masks combined".to_owned(),
+        None => t("mask-title-combined").to_owned(),
     };
-    let mut mask_words = match (name.as_str(), bias) {
-        ("none", false) => "none: every key is seen. Drag here to hide some.".to_owned(),
-        ("none", true) => "ALiBi: −slope × distance".to_owned(),
-        (name, _) => format!("{name}, {hidden_cells} of {} hidden", s.n_q * s.n_k),
+    let hidden = || {
+        let (n, all) = (hidden_cells, s.n_q * s.n_k);
+        tf(
+            "mask-title-hidden",
+            &[("name", &name), ("n", &n), ("all", &all)],
+        )
     };
-    if bias && name != "none" {
-        mask_words.push_str(", and ALiBi");
-    }
+    let mask_words = match (none, bias) {
+        (true, false) => t("mask-title-none").to_owned(),
+        (true, true) => t("mask-title-alibi").to_owned(),
+        (false, false) => hidden(),
+        (false, true) => tf("mask-title-and-alibi", &[("words", &hidden())]),
+    };
     let score_words = if session.soft_cap.is_some() {
-        "capped".to_owned()
+        t("title-capped").to_owned()
     } else {
         String::new()
     };
@@ -159,7 +166,10 @@ pub fn describe(
 ) -> String {
     let name = edit::cell_name(session, matrix, row, col);
     match cell(heats, session, matrix, row, col) {
-        Some((value, look)) => format!("{name}: {}", edit::cell_words(matrix, value, look)),
+        Some((value, look)) => {
+            let words = edit::cell_words(matrix, value, look);
+            tf("cell-with", &[("cell", &name), ("words", &words)])
+        }
         None => name,
     }
 }
@@ -242,9 +252,9 @@ pub fn tokens(
             }
         };
         runs.push(Run::new(
-            format!(" {} × {}", place.rows, place.cols),
+            format!("\u{2003}{} × {}", place.rows, place.cols),
             Type::LABEL,
-            Ink::Ink2,
+            Ink::Ink3,
         ));
         scene.runs(r.x, r.y - 11.0, runs);
         for ((m, row, col), focus) in cursor

@@ -5,6 +5,7 @@ use crate::{
     canvas::heat::Look,
     format,
     session::{CellRef, Session, Tensor},
+    text::{t, tf},
 };
 
 /// Where a key takes the cursor of a matrix; `None` for keys that do not move it.
@@ -37,43 +38,44 @@ pub fn cell_name(session: &Session, matrix: Matrix, row: usize, col: usize) -> S
     let token = |name: String| names::label(&name).text;
     let query = |i: usize| token(session.query_name(i));
     let key = |j: usize| token(session.key_name(j));
+    let (symbol, r, c) = (matrix.symbol(), row, col);
     match matrix {
-        Matrix::Q => format!("Q, query {row} {}, component {col}", query(row)),
-        Matrix::K => format!("K, key {col} {}, component {row}", key(col)),
-        Matrix::V => format!("V, value {row} {}, component {col}", key(row)),
-        Matrix::O => format!("O, output {row} {}, component {col}", query(row)),
-        Matrix::S | Matrix::M | Matrix::A => {
-            format!(
-                "{}, query {row} {}, key {col} {}",
-                matrix.symbol(),
-                query(row),
-                key(col)
-            )
-        }
-        Matrix::X => format!("X, token {row}, component {col}"),
+        Matrix::Q => tf("cell-q", &[("row", &r), ("col", &c), ("name", &query(r))]),
+        Matrix::K => tf("cell-k", &[("row", &r), ("col", &c), ("name", &key(c))]),
+        Matrix::V => tf("cell-v", &[("row", &r), ("col", &c), ("name", &key(r))]),
+        Matrix::O => tf("cell-o", &[("row", &r), ("col", &c), ("name", &query(r))]),
+        Matrix::S | Matrix::M | Matrix::A => tf(
+            "cell-of-two",
+            &[
+                ("matrix", &symbol),
+                ("row", &r),
+                ("col", &c),
+                ("query", &query(r)),
+                ("key", &key(c)),
+            ],
+        ),
+        Matrix::X => tf("cell-x", &[("row", &r), ("col", &c)]),
         Matrix::Wq | Matrix::Wk | Matrix::Wv => {
-            format!("{}, row {row}, column {col}", matrix.symbol())
+            tf("cell-w", &[("matrix", &symbol), ("row", &r), ("col", &c)])
         }
     }
 }
 
 /// What a cell holds, in words: its number, and its state where that is not plain.
 pub fn cell_words(matrix: Matrix, value: f64, look: Look) -> String {
-    let state = match (matrix, look) {
-        (_, Look::Plain) => None,
-        (Matrix::M, Look::Masked) => return "−∞, hidden by the mask".into(),
-        (Matrix::M, Look::MaskedByHand) => return "−∞, hidden by hand".into(),
-        (_, Look::Masked) => Some("hidden by the mask"),
-        (_, Look::MaskedByHand) => Some("hidden by hand"),
-        (_, Look::Empty) => Some("this row sees no key: 0 by rule"),
-        (_, Look::Underflow) => Some("underflow: positive in real numbers, 0 in float64"),
-        (_, Look::Overflow) => Some("beyond the range of float64"),
+    let state = match look {
+        Look::Plain => return format::short(value),
+        Look::Masked => t("state-masked"),
+        Look::MaskedByHand => t("state-by-hand"),
+        Look::Empty => t("state-empty"),
+        Look::Underflow => t("state-underflow"),
+        Look::Overflow => t("state-overflow"),
     };
-    let number = format::short(value);
-    match state {
-        Some(words) => format!("{number}, {words}"),
-        None => number,
-    }
+    let number = match (matrix, look) {
+        (Matrix::M, Look::Masked | Look::MaskedByHand) => "−∞".to_owned(),
+        _ => format::short(value),
+    };
+    tf("cell-state", &[("number", &number), ("state", &state)])
 }
 
 /// Where a pasted block goes and in which orientation. On the screen K stands transposed: a block that fits as it is

@@ -362,7 +362,7 @@ impl Hands {
                     .unwrap_or(0.0);
                 let error = tf(
                     "stage-esc-restores",
-                    &[("error", &error), ("was", &crate::format::exact(was))],
+                    &[("error", &error), ("was", &crate::format::brief(was))],
                 );
                 self.ctx.say(error.clone());
                 self.editor.set(Some(Editor {

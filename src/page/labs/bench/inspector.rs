@@ -29,7 +29,7 @@ use crate::{
     format,
     session::Action,
     text::{t, tf},
-    widgets::SheetPane,
+    widgets::{Gloss, SheetPane},
 };
 use facts::{Setting, Shown};
 use jacobian::Grid;
@@ -119,8 +119,8 @@ fn Title(shown: Memo<Option<Shown>>, narrow: Signal<bool>) -> impl IntoView {
     let heading = move || {
         place.get().map(|(query, key, name)| match name {
             names::Name::Index(..) => view! {
-                {tf("inspector-row-cell", &[("row", &query)])} " "
-                <mark>{format!("{query}, {key}")}</mark>
+                {t("inspector-row-index")} " " <mark>{query}</mark> " "
+                <span class="plain">{tf("inspector-row-key", &[("key", &key)])}</span>
             }
             .into_any(),
             name => {
@@ -130,14 +130,11 @@ fn Title(shown: Memo<Option<Shown>>, narrow: Signal<bool>) -> impl IntoView {
         })
     };
     let hint = move || {
-        let (pinned, hovered) = (
-            ctx.session(|s| s.pin.is_some()),
-            ctx.hover.with(Option::is_some),
-        );
-        match (hovered, pinned) {
-            (true, _) => t("inspector-following"),
-            (false, true) => t("inspector-pinned"),
-            (false, false) => t("inspector-free"),
+        // A click pins what the pointer is on: from then on it follows only when it goes on.
+        match (ctx.hover.get(), ctx.session(|s| s.pin)) {
+            (hover, Some(pin)) if hover.is_none_or(|h| h == pin) => t("inspector-pinned"),
+            (Some(_), _) => t("inspector-following"),
+            (None, _) => t("inspector-free"),
         }
     };
     let step = move |by: isize| {
@@ -343,7 +340,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
         >
             <section class="jacobian">
                 <h3>
-                    {t("jacobian")} " " <span class="soft" class:below=move || !numbers.get()>
+                    <Gloss id="gloss-jacobian" word=t("jacobian") means=t("gloss-jacobian")/> " " <span class="soft" class:below=move || !numbers.get()>
                         {t("jacobian-norm")} " "
                         <b data-read="jacobian_norm" data-value=move || js(norm())>{move || format::fixed(norm(), 3)}</b>
                         ", " <abbr title=t("jacobian-most")>{t("jacobian-max")}</abbr>
@@ -364,7 +361,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
             </section>
             <section class="gradient">
                 <h3>
-                    {t("gradient")} " " <span class="below">
+                    <Gloss id="gloss-gradient" word=t("gradient") means=t("gloss-gradient")/> " " <span class="below">
                         <gradient::LossLine shown=shown open=field />
                     </span>
                 </h3>

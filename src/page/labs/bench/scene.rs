@@ -13,6 +13,7 @@ use super::layout::{BRACKET, Layout, Matrix, Place};
 use crate::{
     canvas::scene::{Anchor, Ink, Mark, Rect, Scene, Type},
     format,
+    text::{t, tf},
 };
 use protocol::Trace;
 use std::sync::Arc;
@@ -242,9 +243,9 @@ impl Art<'_> {
             .iter()
             .all(|r| (r.row_sum - 1.0).abs() < 5e-4);
         let words = if same {
-            "row sums 1.000".to_owned()
+            tf("row-sums", &[("sum", &format::fixed(1.0, 3))])
         } else {
-            format!("row sum {}", self.sum_text(self.show.band.0))
+            tf("row-sum", &[("sum", &self.sum_text(self.show.band.0))])
         };
         let y = place.rect.bottom() + BRACKET + 15.0;
         let x = self.layout.width - 2.0;
@@ -328,8 +329,14 @@ impl Art<'_> {
         let below = y + 15.0 < s.rect.bottom() + BRACKET;
         if a.rect.x - s.rect.right() > 54.0 {
             let at = if below { y + 15.0 } else { y - 15.0 };
-            self.scene
-                .text(x_mid, at, "softmax", Type::LABEL, Ink::Ink2, Anchor::Middle);
+            self.scene.text(
+                x_mid,
+                at,
+                t("arrow-softmax"),
+                Type::LABEL,
+                Ink::Ink2,
+                Anchor::Middle,
+            );
         }
         // K falls into S, V into O.
         let fall = |scene: &mut Scene, x: f64, from: f64, to: f64| {
@@ -351,7 +358,7 @@ impl Art<'_> {
                 self.scene.text(
                     words_x,
                     y,
-                    "weights × values",
+                    t("arrow-values"),
                     Type::LABEL,
                     Ink::Ink2,
                     Anchor::End,

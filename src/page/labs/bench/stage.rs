@@ -21,7 +21,7 @@ use crate::{
     ctx::Ctx,
     session::Data,
     text::{t, tf},
-    widgets::measured,
+    widgets::{Gloss, measured},
 };
 use attention::Shape;
 use leptos::{html, prelude::*};
@@ -192,6 +192,7 @@ pub fn Pipeline(
             hint=Signal::derive(move || if fold.get() == Fold::Phone { "" } else { t("stage-hint") })
         />
             <Running/>
+            <span class="signs"><Gloss id="gloss-signs" word=t("signs") means=t("gloss-signs")/></span>
             <Tables/>
         </div>
         <StageProblems/>

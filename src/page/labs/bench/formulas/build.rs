@@ -171,7 +171,7 @@ fn score(shown: &Shown) -> Formula {
         ]);
     }
     line.extend([op("="), n(c.scaled)]);
-    let formula = row(later(shown, line)).formula();
+    let formula = m::formula(later(shown, line));
     let note = match shown.setting.changed() {
         (true, true) => Some(t("formula-normed-turned").to_owned()),
         (true, false) => Some(t("formula-normed").to_owned()),
@@ -188,7 +188,8 @@ fn score(shown: &Shown) -> Formula {
 /// Whether the products can stand there in a row: typed numbers mostly, drawn ones hardly.
 fn products_are_short(shown: &Shown) -> bool {
     let (q, k) = vectors(shown);
-    let digits: usize = q.iter().chain(k).map(|x| brief(*x).chars().count()).sum();
+    let long = |x: &f64| typed(*x).chars().count() + if *x < 0.0 { 2 } else { 0 };
+    let digits: usize = q.iter().chain(k).map(long).sum();
     digits <= MOST_DIGITS
 }
 
@@ -339,7 +340,7 @@ fn weight(shown: &Shown) -> Formula {
     };
     Formula {
         caption,
-        body: Body::Math(row(pieces).formula()),
+        body: Body::Math(m::formula(pieces)),
         note,
     }
 }
@@ -422,7 +423,7 @@ fn output(shown: &Shown) -> Formula {
     }
     Formula {
         caption,
-        body: Body::Math(row(pieces).formula()),
+        body: Body::Math(m::formula(pieces)),
         note: None,
     }
 }

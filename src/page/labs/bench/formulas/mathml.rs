@@ -140,13 +140,46 @@ impl Math {
         Math(format!("<mrow class=\"{}\">{}</mrow>", hue.class(), self.0))
     }
 
-    /// A whole formula in display style; `label` is what a screen reader without MathML says.
+    /// A whole formula in display style.
     pub fn formula(self) -> String {
         format!(
             "<math display=\"block\" displaystyle=\"true\">{}</math>",
             self.0
         )
     }
+
+    fn infix(self) -> Math {
+        Math(self.0.replacen("<mo>", "<mo form=\"infix\">", 1))
+    }
+
+    /// Whether a line may end before this piece: at a relation, an arrow, or between the terms of a sum.
+    fn begins_a_line(&self) -> bool {
+        ["=", "→", "+"].into_iter().any(|sign| *self == op(sign))
+    }
+}
+
+/// A formula that may take several lines: a piece of MathML for each part between the signs at which it may turn.
+pub fn formula(pieces: impl IntoIterator<Item = Math>) -> String {
+    let mut parts: Vec<Vec<Math>> = vec![Vec::new()];
+    for piece in pieces {
+        let last = parts.last();
+        // What follows an arrow is one step.
+        let step = last.is_some_and(|p| p.first() == Some(&op("→").infix()));
+        let turns = last.is_some_and(|p| !p.is_empty())
+            && if step {
+                piece == op("→")
+            } else {
+                piece.begins_a_line()
+            };
+        if turns {
+            parts.push(Vec::new());
+        }
+        if let Some(part) = parts.last_mut() {
+            // At the beginning of a part too, a sign stands between two others.
+            part.push(if turns { piece.infix() } else { piece });
+        }
+    }
+    parts.into_iter().map(|part| row(part).formula()).collect()
 }
 
 #[cfg(test)]
@@ -180,6 +213,35 @@ mod tests {
         let math = named("v", &name).hue(Hue::V).formula();
         assert!(math.contains("&lt;/mtext&gt;&lt;script&gt;&amp;"), "{math}");
         assert!(well_formed(&math), "{math}");
+    }
+
+    #[test]
+    fn a_formula_turns_at_its_signs_and_nowhere_else() {
+        let inside = frac(row([number("1"), op("+"), id("x")]), number("2"));
+        let text = formula([
+            id("s"),
+            op("="),
+            inside,
+            op("="),
+            number("3"),
+            op("·"),
+            id("y"),
+        ]);
+        assert_eq!(text.matches("<math ").count(), 3, "{text}");
+        let step = formula([
+            id("s"),
+            op("="),
+            number("1"),
+            op("→"),
+            number("2"),
+            op("="),
+            number("3"),
+        ]);
+        assert_eq!(step.matches("<math ").count(), 3, "{step}");
+        assert!(well_formed(&text));
+        for part in text.split_inclusive("</math>").skip(1) {
+            assert!(part.contains("<mrow><mo form=\"infix\">=</mo>"), "{part}");
+        }
     }
 
     #[test]

@@ -13,12 +13,28 @@ use leptos::{html, prelude::*};
 
 const AXIS: Axis = Axis::log(0.01, 4.0);
 
-/// Four digits at most, and no zeros that say nothing: 0.1768, 0.5, 1.
+/// What a scale means that is not on the line.
+fn off_line(value: f64) -> Option<&'static str> {
+    match value {
+        x if x < 0.0 => Some(t("scale-negative")),
+        0.0 => Some(t("scale-zero")),
+        x if x < AXIS.min => Some(t("scale-left")),
+        x if x > AXIS.max => Some(t("scale-right")),
+        _ => None,
+    }
+}
+
+/// As many digits as the field holds, and no zeros that say nothing: 0.1768, 0.5, 1, 1e12, 1.2e12.
 fn brief(x: f64) -> String {
+    let all = format::exact(x);
+    if all.chars().count() <= 6 {
+        return all;
+    }
     let text = format::short(x);
-    match text.contains('.') && !text.contains('e') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    match (text.contains('.'), text.contains('e')) {
+        (true, false) => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        (_, true) => format!("{x:.1e}").replace('-', "−").replace(".0e", "e"),
+        (false, false) => text,
     }
 }
 
@@ -125,7 +141,7 @@ pub fn ScaleControl(#[prop(optional)] compact: bool) -> impl IntoView {
                     value=value
                     commit=set
                     show=brief
-                    chars=6
+                    chars=7
                     aria=t("scale")
                     help=t("scale-help")
                     node=field
@@ -144,6 +160,8 @@ pub fn ScaleControl(#[prop(optional)] compact: bool) -> impl IntoView {
                 invited=invited
                 width=if compact { 320.0 } else { 202.0 }
             />
+            // What the line cannot show is said.
+            {move || off_line(value.get()).map(|words| view! { <p class="hint off-line" data-read="scale_off">{words}</p> })}
         </div>
     }
 }

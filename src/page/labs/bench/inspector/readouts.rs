@@ -7,6 +7,7 @@ use super::{
 use crate::{
     format,
     text::{t, tf},
+    widgets::Gloss,
 };
 use leptos::prelude::*;
 
@@ -17,6 +18,8 @@ pub struct Read {
     pub name: &'static str,
     /// Words before.
     pub label: &'static str,
+    /// What they mean, for who asks: id and words.
+    pub gloss: (&'static str, &'static str),
     /// The number itself.
     pub value: f64,
     /// Decimals.
@@ -33,11 +36,25 @@ fn read(name: &'static str, label: &'static str, value: f64, digits: usize, note
     Read {
         name,
         label,
+        gloss: gloss(name),
         value,
         digits,
         note,
         whose: None,
         also: None,
+    }
+}
+
+fn gloss(name: &str) -> (&'static str, &'static str) {
+    match name {
+        "entropy" => ("gloss-entropy", t("gloss-entropy")),
+        "keys_in_effect" => ("gloss-effect", t("gloss-effect")),
+        "top_weight" => ("gloss-top", t("gloss-top")),
+        "row_sum" => ("gloss-sum", t("gloss-sum")),
+        "sink_weight" => ("gloss-sink", t("gloss-sink")),
+        "mean_top_weight" => ("gloss-mean-top", t("gloss-mean-top")),
+        "mean_jacobian_norm" => ("gloss-mean-norm", t("gloss-mean-norm")),
+        _ => ("gloss-column", t("gloss-column")),
     }
 }
 
@@ -152,7 +169,7 @@ pub fn Reads(
                         let also = l.also;
                         view! {
                             <div>
-                                <dt>{l.label}</dt>
+                                <dt><Gloss id=l.gloss.0 word=l.label means=l.gloss.1/></dt>
                                 <dd class="value" data-read=l.name data-value=super::js(l.value)>
                                     {format::fixed(l.value, l.digits)}
                                 </dd>

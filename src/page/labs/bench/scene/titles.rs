@@ -8,6 +8,7 @@ use crate::{
     },
     format,
     labs::bench::layout::{BRACKET, Matrix, Place},
+    text::{t, tf},
 };
 use std::sync::Arc;
 
@@ -35,7 +36,8 @@ impl Art<'_> {
     fn wordings(&self, matrix: Matrix, (rows, cols): (usize, usize)) -> Vec<Vec<Run>> {
         let text = hue(matrix).1;
         let name = || Run::new(matrix.symbol(), Type::TITLE, text);
-        let size = || Run::new(format!(" {rows} × {cols}"), Type::LABEL, Ink::Ink2);
+        // Apart from what stands before it, so that it is not read as a factor.
+        let size = || Run::new(format!("\u{2003}{rows} × {cols}"), Type::LABEL, Ink::Ink3);
         let loud = |s: &str, ink: Ink| Run::new(s, Type::LABEL, ink);
         let scale = format!(" × {}", trim(&format::short(self.trace.scale)));
         let product = || {
@@ -59,12 +61,13 @@ impl Art<'_> {
                 vec![with(scaled.clone(), vec![size()]), scaled, product()]
             }
             Matrix::A => {
-                let words = |w: &str| vec![name(), loud(w, Ink::Ink)];
+                let words = |w: &str| vec![name(), loud(&format!(" = {w}"), Ink::Ink)];
+                let (long, short) = (t("title-softmax-rows"), t("arrow-softmax"));
                 vec![
-                    with(words(" = softmax of each row"), vec![size()]),
-                    words(" = softmax of each row"),
-                    with(words(" = softmax"), vec![size()]),
-                    words(" = softmax"),
+                    with(words(long), vec![size()]),
+                    words(long),
+                    with(words(short), vec![size()]),
+                    words(short),
                 ]
             }
             Matrix::O => {
@@ -89,10 +92,8 @@ impl Art<'_> {
                 vec![words(&self.show.mask_words), words(sentence), words(short)]
             }
             Matrix::Q | Matrix::K if self.show.as_used => {
-                vec![
-                    vec![name(), loud(" as used", Ink::Ink), size()],
-                    vec![name(), loud(" as used", Ink::Ink)],
-                ]
+                let words = || loud(&format!(" {}", t("title-as-used")), Ink::Ink);
+                vec![vec![name(), words(), size()], vec![name(), words()]]
             }
             _ => Vec::new(),
         };
@@ -101,7 +102,11 @@ impl Art<'_> {
             all.push(vec![
                 name(),
                 size(),
-                Run::new(format!(", {clipped} clipped"), Type::LABEL, Ink::Ink2),
+                Run::new(
+                    format!(", {}", tf("title-clipped", &[("n", &clipped)])),
+                    Type::LABEL,
+                    Ink::Ink2,
+                ),
             ]);
         }
         all.push(vec![name(), size()]);
@@ -118,10 +123,21 @@ impl Art<'_> {
         let Some(source) = self.heats.get(matrix) else {
             return;
         };
+        let y = place.rect.bottom() + BRACKET + 28.0;
         if matrix == Matrix::M && source.values.iter().all(|x| *x == 0.0) {
+            // A scale of nothing but 0 says nothing; what a finger can do here does.
+            if beside && self.show.visible.is_empty() {
+                self.scene.text(
+                    place.rect.x - BRACKET,
+                    y + 5.0,
+                    t("mask-tap"),
+                    Type::LABEL,
+                    Ink::Ink2,
+                    Anchor::Start,
+                );
+            }
             return;
         }
-        let y = place.rect.bottom() + BRACKET + 28.0;
         let width = 96.0_f64.min(self.layout.reach(matrix) - 8.0).max(24.0);
         let x = place.rect.x;
         let steps = 48;
@@ -230,9 +246,9 @@ impl Art<'_> {
         };
         let root = matches!(source.scale, Scale::Weights { root: true, .. });
         let words = if root {
-            format!("{shared} clipped, √ scale")
+            tf("title-clipped-root", &[("n", &shared)])
         } else {
-            format!("{shared} clipped")
+            tf("title-clipped", &[("n", &shared)])
         };
         if room >= Type::LABEL.width(&words) + 14.0 {
             self.scene.text(
@@ -250,13 +266,15 @@ impl Art<'_> {
     }
 }
 
+/// Without zeros that say nothing: 0.5, 1e12.
 fn trim(number: &str) -> String {
-    if number.contains('.') && !number.contains('e') {
-        number
-            .trim_end_matches('0')
-            .trim_end_matches('.')
-            .to_owned()
+    let (digits, power) = number
+        .find('e')
+        .map_or((number, ""), |e| number.split_at(e));
+    let digits = if digits.contains('.') {
+        digits.trim_end_matches('0').trim_end_matches('.')
     } else {
-        number.to_owned()
-    }
+        digits
+    };
+    format!("{digits}{power}")
 }

@@ -5,7 +5,7 @@ use crate::{
     labs::bench::{
         edit,
         hands::{Hands, Spot},
-        layout::Layout,
+        layout::{Layout, Matrix},
     },
     text::tf,
 };
@@ -53,6 +53,16 @@ pub fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView
         );
         // What is wrong stands left of the cell where there is room, below it elsewhere.
         let beside = x > 230.0;
+        // Above Q, left of K, there is nothing: a sentence there covers no number.
+        let free = place.rect.y - cell.y - cell.h / 2.0 + h / 2.0 - 12.0;
+        let k = layout.with(|l| {
+            l.as_ref()
+                .and_then(|l| l.place(Matrix::K))
+                .map_or(0.0, |k| k.rect.x)
+        });
+        let room = (k - 12.0 - x).clamp(96.0, 216.0);
+        let above =
+            spot.0 == Matrix::Q && layout.with(|l| l.as_ref().is_some_and(|l| l.narrow.is_none()));
         let error = move || {
             hands
                 .editor
@@ -75,7 +85,7 @@ pub fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView
             )],
         );
         Some(view! {
-            <div class="cell-editor" class:beside=beside style:left=format!("{x}px") style:top=format!("{y}px")>
+            <div class="cell-editor" class:beside=beside && !above class:above=above style:--free=format!("{free}px") style:--room=format!("{room}px") style:left=format!("{x}px") style:top=format!("{y}px")>
                 <input
                     node_ref=input
                     type="text"
