@@ -1,7 +1,7 @@
-//! Builds the engine's variants, each in a target folder of its own.
+//! Builds the products for WebAssembly beside the page, each in every variant.
 //!
 //! Trunk cannot give one binary other flags than another, so it runs `cargo xtask engines` as a hook. The result is
-//! kept under `target/engines/VARIANT` and copied from there; nothing is built when no input changed.
+//! kept under `target/PRODUCT/VARIANT` and copied from there; nothing is built when no input changed.
 
 use crate::Result;
 use crate::home::{self, make_folder};
@@ -11,16 +11,48 @@ use std::env;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 
-/// One build of the engine.
+/// A crate that is built for WebAssembly by itself.
+pub struct Product {
+    /// Its folder in dist/, which holds one for each variant.
+    pub folder: &'static str,
+    package: &'static str,
+    /// What it is built from, beside Cargo.lock: a change in any other crate does not rebuild it.
+    inputs: &'static [&'static str],
+}
+
+/// The worker of the page.
+pub const ENGINE: Product = Product {
+    folder: "engines",
+    package: "engine",
+    inputs: &[
+        "Cargo.toml",
+        "src/attention",
+        "src/formats",
+        "src/protocol",
+        "src/engine",
+    ],
+};
+
+/// What www/attention.js stands on.
+pub const EXPORTS: Product = Product {
+    folder: "exports",
+    package: "exports",
+    inputs: &["Cargo.toml", "src/attention", "src/exports"],
+};
+
+/// Every product.
+const PRODUCTS: [&Product; 2] = [&ENGINE, &EXPORTS];
+
+/// One way to build a product.
 pub struct Variant {
-    /// Its folder under `engines/`.
+    /// Its folder under the product's.
     pub name: &'static str,
     rustflags: &'static [&'static str],
     cargo: &'static [&'static str],
     wasm_opt: &'static [&'static str],
 }
 
-/// Every variant. The page chooses when it starts.
+/// Every variant. The page chooses when it starts, and so does www/attention.js.
 pub const VARIANTS: [Variant; 2] = [
     Variant {
         name: "simd",
@@ -50,6 +82,9 @@ pub const VARIANTS: [Variant; 2] = [
 /// What the compiler's baseline and `+simd128` use; wasm-opt refuses what it was not told of.
 const WASM_OPT: &[&str] = &[
     "-O3",
+    // Nothing of ours lies in the first kilobyte, the far end of the stack. So told, wasm-opt folds constant offsets
+    // into loads, which the kernels gain a tenth by.
+    "--low-memory-unused",
     "--enable-simd",
     "--enable-bulk-memory",
     "--enable-bulk-memory-opt",
@@ -59,15 +94,6 @@ const WASM_OPT: &[&str] = &[
     "--enable-nontrapping-float-to-int",
     "--enable-reference-types",
     "--enable-sign-ext",
-];
-
-/// What the engine is built from, beside Cargo.lock: a change in any other crate does not rebuild it.
-const INPUTS: [&str; 5] = [
-    "Cargo.toml",
-    "src/attention",
-    "src/formats",
-    "src/protocol",
-    "src/engine",
 ];
 
 /// What the compiler says to `+atomics`, each time. It is so, and meant.
@@ -91,28 +117,36 @@ pub fn command() -> Result {
         Some(staging) => PathBuf::from(staging),
         None => home::dist(&root),
     };
-    for variant in &VARIANTS {
-        home::copy(
-            &folder(&root, variant),
-            &to.join("engines").join(variant.name),
-        )?;
+    for product in PRODUCTS {
+        for variant in &VARIANTS {
+            home::copy(
+                &folder(&root, product, variant),
+                &to.join(product.folder).join(variant.name),
+            )?;
+        }
     }
     Ok(())
 }
 
 /// Where a built variant lies.
-pub fn folder(root: &Path, variant: &Variant) -> PathBuf {
-    home::target(root).join("engines").join(variant.name)
+pub fn folder(root: &Path, product: &Product, variant: &Variant) -> PathBuf {
+    home::target(root).join(product.folder).join(variant.name)
 }
 
-/// Builds the variants whose inputs changed, at the same time: most of it is one long LTO step on one core each.
+/// Builds what has inputs that changed: the variants at the same time, since most of it is one long LTO step on one
+/// core each, and the products of a variant one after the other, since they share what they are built on.
 pub fn ensure(kit: &Kit) -> Result {
     let root = home::root()?;
     let compiler = kit.compiler()?;
+    let all = |variant| {
+        PRODUCTS
+            .iter()
+            .try_for_each(|product| ensure_one(kit, &root, &compiler, product, variant))
+    };
     let outcomes: Vec<Result> = std::thread::scope(|scope| {
         let jobs: Vec<_> = VARIANTS
             .iter()
-            .map(|variant| scope.spawn(|| ensure_one(kit, &root, &compiler, variant)))
+            .map(|variant| scope.spawn(move || all(variant)))
             .collect();
         jobs.into_iter()
             .map(|job| {
@@ -124,22 +158,33 @@ pub fn ensure(kit: &Kit) -> Result {
     outcomes.into_iter().collect()
 }
 
-fn ensure_one(kit: &Kit, root: &Path, compiler: &str, variant: &Variant) -> Result {
-    let folder = folder(root, variant);
+fn ensure_one(
+    kit: &Kit,
+    root: &Path,
+    compiler: &str,
+    product: &Product,
+    variant: &Variant,
+) -> Result {
+    let folder = folder(root, product, variant);
     let stamp = folder.with_extension("stamp");
-    let now = inputs(kit, root, compiler, variant)?;
+    let now = inputs(kit, root, compiler, product, variant)?;
     if folder.is_dir() && std::fs::read_to_string(&stamp).is_ok_and(|old| old == now) {
         return Ok(());
     }
     home::remove(&stamp)?;
-    run::timed(&format!("engine {}: building", variant.name), || {
-        build(kit, root, variant, &folder)
-    })?;
+    let what = format!("{} {}: building", product.package, variant.name);
+    run::timed(&what, || build(kit, root, product, variant, &folder))?;
     home::write(&stamp, now)
 }
 
 /// A hash of all that goes in: sources, lock file, flags, compiler, tools.
-fn inputs(kit: &Kit, root: &Path, compiler: &str, variant: &Variant) -> Result<String> {
+fn inputs(
+    kit: &Kit,
+    root: &Path,
+    compiler: &str,
+    product: &Product,
+    variant: &Variant,
+) -> Result<String> {
     let mut hash = DefaultHasher::new();
     let mut add = |bytes: &[u8]| {
         hash.write_usize(bytes.len());
@@ -149,7 +194,7 @@ fn inputs(kit: &Kit, root: &Path, compiler: &str, variant: &Variant) -> Result<S
     add(flags.join(" ").as_bytes());
     add(compiler.as_bytes());
     add(kit.wasm_opt.as_os_str_bytes());
-    for input in INPUTS.iter().chain(&["Cargo.lock"]) {
+    for input in product.inputs.iter().chain(&["Cargo.lock"]) {
         let path = root.join(input);
         let files = if path.is_dir() {
             home::files_under(&path)?
@@ -176,7 +221,7 @@ impl OsStrBytes for Option<PathBuf> {
     }
 }
 
-fn build(kit: &Kit, root: &Path, variant: &Variant, folder: &Path) -> Result {
+fn build(kit: &Kit, root: &Path, product: &Product, variant: &Variant, folder: &Path) -> Result {
     let target = home::target(root).join(format!("engine-{}", variant.name));
     let mut cargo = kit.cargo()?;
     cargo
@@ -184,7 +229,7 @@ fn build(kit: &Kit, root: &Path, variant: &Variant, folder: &Path) -> Result {
             "build",
             "--quiet",
             "--package",
-            "engine",
+            product.package,
             "--profile",
             "engine",
         ])
@@ -197,14 +242,15 @@ fn build(kit: &Kit, root: &Path, variant: &Variant, folder: &Path) -> Result {
         // Building the library needs no nightly, only leave.
         cargo.env("RUSTC_BOOTSTRAP", "1");
     }
-    let what = format!("building engine {}", variant.name);
+    let what = format!("building {} {}", product.package, variant.name);
     run::check_without(&mut cargo, &what, ATOMICS_ARE_UNSTABLE)?;
 
-    let wasm = target.join(TARGET).join("engine/engine.wasm");
+    let wasm = format!("engine/{}.wasm", product.package);
+    let wasm = target.join(TARGET).join(wasm);
     let fresh = folder.with_extension("new");
     home::remove(&fresh)?;
     make_folder(&fresh)?;
-    bind(kit, &wasm, &fresh)?;
+    bind(kit, product, &wasm, &fresh)?;
     for file in home::files_under(&fresh)? {
         if file.extension().is_some_and(|e| e == "wasm") {
             optimise(kit, variant, &file)?;
@@ -217,11 +263,11 @@ fn build(kit: &Kit, root: &Path, variant: &Variant, folder: &Path) -> Result {
 }
 
 /// The JavaScript side of `wasm`: a module, and beside it the scripts that crates bring along, under `snippets/`.
-fn bind(kit: &Kit, wasm: &Path, out: &Path) -> Result {
+fn bind(kit: &Kit, product: &Product, wasm: &Path, out: &Path) -> Result {
     let mut bindgen = kit.command(&kit.wasm_bindgen)?;
     bindgen
         .arg(wasm)
-        .args(["--target", "web", "--out-name", "engine"])
+        .args(["--target", "web", "--out-name", product.package])
         .args(["--no-typescript", "--out-dir"])
         .arg(out);
     run::check_quietly(&mut bindgen, "wasm-bindgen")

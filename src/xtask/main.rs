@@ -35,7 +35,7 @@ cargo xtask COMMAND
   golden [DIR] [--native-only]            reference cases through every path, native and wasm (default: tests/golden)
   examples DIR                            the real heads in www/examples, from a folder of captured sentences
   sizes [--list]                          bytes over the wire to the first interaction; --list: of which files
-  engines                                 the engine's two variants alone; Trunk runs this as its hook
+  engines                                 engine and exports in their two variants; Trunk runs this as its hook
   new-lab NAME                            a new lab's folder and its line in the registry
   setup [--test]                          install what is missing and nothing else
   env                                     print the PATH that makes plain `trunk serve` work

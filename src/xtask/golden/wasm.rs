@@ -70,8 +70,8 @@ fn page(root: &Path) -> Result<PathBuf> {
     home::copy(&root.join(worker), &folder.join(worker))?;
     for variant in &engines::VARIANTS {
         home::copy(
-            &engines::folder(root, variant),
-            &folder.join("engines").join(variant.name),
+            &engines::folder(root, &engines::ENGINE, variant),
+            &folder.join(engines::ENGINE.folder).join(variant.name),
         )?;
     }
     Ok(folder)

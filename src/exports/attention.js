@@ -1,0 +1,2 @@
+// The module of other people's pages, at the top of the site.
+export * from './www/attention.js';

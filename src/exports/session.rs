@@ -1,0 +1,346 @@
+//! The buffers of a module instance and the computations on them.
+//!
+//! JavaScript describes a call ([`Session::define`]), asks for room ([`Session::prepare`]), writes inputs where
+//! [`Session::place`] says, computes ([`Session::forward`], [`Session::backward`]) and reads results. Calls share their
+//! buffers, which only grow; as long as a call stays the same, nothing is allocated.
+
+use crate::call::{self, NUMBERS};
+use crate::kernel::{self, Gradients, Workspace};
+use crate::pool::Pool;
+use crate::runner::{Caller, Progress, Runner};
+use attention::{AttentionSpec, Inputs, Shape};
+use std::fmt::{self, Display};
+
+/// How many calls are remembered at a time.
+pub const SLOTS: usize = 8;
+
+/// Numbers that [`Session::absorb`] compares at a time.
+pub const STAGE: usize = 1 << 14;
+
+/// Multiplications below which helpers are not worth calling: some 15 µs of work.
+const ALONE: u64 = 400_000;
+
+/// The buffers, in the order of their numbers for JavaScript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// Queries `[h, n_q, d_k]`.
+    Q,
+    /// Keys `[h_kv, n_k, d_k]`.
+    K,
+    /// Values `[h_kv, n_k, d_v]`.
+    V,
+    /// The result `[h, n_q, d_v]`.
+    Out,
+    /// Its log-sum-exp `[h, n_q]`.
+    Lse,
+    /// The gradient at the result.
+    DOut,
+    /// The gradient at the queries.
+    DQ,
+    /// The gradient at the keys.
+    DK,
+    /// The gradient at the values.
+    DV,
+    /// Where [`Session::absorb`] takes its numbers from.
+    Stage,
+}
+
+/// Every buffer.
+pub const BUFFERS: [Buffer; 10] = [
+    Buffer::Q,
+    Buffer::K,
+    Buffer::V,
+    Buffer::Out,
+    Buffer::Lse,
+    Buffer::DOut,
+    Buffer::DQ,
+    Buffer::DK,
+    Buffer::DV,
+    Buffer::Stage,
+];
+
+impl Buffer {
+    /// Numbers that a call needs in it.
+    #[must_use]
+    pub fn len(self, shape: Shape, backward: bool) -> usize {
+        match self {
+            Self::Q => shape.q_len(),
+            Self::K => shape.k_len(),
+            Self::V => shape.v_len(),
+            Self::Out => shape.out_len(),
+            Self::Lse => shape.rows(),
+            Self::Stage => STAGE,
+            _ if !backward => 0,
+            Self::DOut => shape.out_len(),
+            Self::DQ => shape.q_len(),
+            Self::DK => shape.k_len(),
+            Self::DV => shape.v_len(),
+        }
+    }
+}
+
+/// What a module instance keeps between calls.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// The description of the next call to define.
+    pub numbers: [f64; NUMBERS],
+    /// Counts the steps of a call, where it is started.
+    pub progress: Progress,
+    calls: [Option<AttentionSpec>; SLOTS],
+    buffers: [Vec<f32>; BUFFERS.len()],
+    workspace: Workspace,
+    /// The call whose inputs and result are in the buffers.
+    held: Option<usize>,
+    message: String,
+}
+
+/// What a call came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The results are in their buffers.
+    Done,
+    /// There are none; [`Session::message`] says why.
+    Failed,
+}
+
+impl Session {
+    /// Reads [`Session::numbers`] as the call of a slot below [`SLOTS`].
+    pub fn define(&mut self, slot: usize) -> Outcome {
+        if self.held == Some(slot) {
+            self.held = None;
+        }
+        match call::parse(&self.numbers) {
+            Ok(spec) => {
+                if let Some(place) = self.calls.get_mut(slot) {
+                    *place = Some(spec);
+                }
+                Outcome::Done
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    /// Why the last call failed.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    fn fail(&mut self, why: &dyn Display) -> Outcome {
+        use fmt::Write as _;
+        self.message.clear();
+        // Writing to a string does not fail.
+        let _ = write!(self.message, "{why}");
+        Outcome::Failed
+    }
+
+    /// Working memory of a call beside its inputs and results, in bytes; 0 for a slot without a call.
+    #[must_use]
+    pub fn scratch_bytes(&self, slot: usize, backward: bool, threads: usize) -> usize {
+        let Some(spec) = self.spec(slot) else {
+            return 0;
+        };
+        if backward {
+            kernel::backward_scratch_bytes(spec, threads)
+        } else {
+            kernel::scratch_bytes(spec, threads)
+        }
+    }
+
+    /// All that a call takes, in bytes: inputs, results and working memory.
+    #[must_use]
+    pub fn total_bytes(&self, slot: usize, backward: bool, threads: usize) -> u64 {
+        let Some(spec) = self.spec(slot) else {
+            return 0;
+        };
+        let shape = spec.shape();
+        let numbers: u64 = BUFFERS
+            .iter()
+            .map(|buffer| buffer.len(shape, backward) as u64)
+            .sum();
+        4 * numbers + self.scratch_bytes(slot, backward, threads) as u64
+    }
+
+    /// Steps that [`Progress`] will have counted when the call is done.
+    #[must_use]
+    pub fn steps(&self, slot: usize, backward: bool) -> usize {
+        match self.spec(slot) {
+            None => 0,
+            Some(spec) if backward => kernel::backward_steps(spec),
+            Some(spec) => kernel::steps(spec),
+        }
+    }
+
+    fn spec(&self, slot: usize) -> Option<&AttentionSpec> {
+        self.calls.get(slot)?.as_ref()
+    }
+
+    /// Makes room for a call: afterwards [`Session::place`] says where. Buffers move where one has to grow, and all
+    /// they held is gone then.
+    pub fn prepare(&mut self, slot: usize, backward: bool, threads: usize) -> Outcome {
+        let Some(spec) = self.spec(slot) else {
+            return self.fail(&"there is no such call");
+        };
+        let shape = spec.shape();
+        let need = |buffer: Buffer| buffer.len(shape, backward);
+        let fits = |session: &Self| {
+            BUFFERS
+                .iter()
+                .zip(&session.buffers)
+                .all(|(&buffer, held)| held.len() >= need(buffer))
+        };
+        if fits(self) {
+            return Outcome::Done;
+        }
+        // Everything at once, so that what is freed is one piece: wasm memory never shrinks.
+        let lengths: Vec<usize> = BUFFERS
+            .iter()
+            .zip(&self.buffers)
+            .map(|(&buffer, held)| held.len().max(need(buffer)))
+            .collect();
+        self.held = None;
+        self.buffers = Default::default();
+        self.workspace = Workspace::default();
+        for (buffer, length) in self.buffers.iter_mut().zip(lengths) {
+            if buffer.try_reserve_exact(length).is_err() {
+                self.buffers = Default::default();
+                return self.fail(&format_args!(
+                    "memory: expected {} MiB, and the browser gives no more. Take fewer tokens or heads, or close \
+                     other pages",
+                    self.total_bytes(slot, backward, threads).div_ceil(1 << 20)
+                ));
+            }
+            buffer.resize(length, 0.0);
+        }
+        Outcome::Done
+    }
+
+    /// Where a buffer begins; it moves only in [`Session::prepare`].
+    pub fn place(&mut self, buffer: Buffer) -> *mut f32 {
+        self.buffers[buffer as usize].as_mut_ptr()
+    }
+
+    /// Whether the buffers hold the inputs and the result of this call, as far as is known here.
+    #[must_use]
+    pub fn holds(&self, slot: usize) -> bool {
+        self.held == Some(slot)
+    }
+
+    /// Takes the first `count` numbers of the stage into `buffer` from `at` on; tells whether they were there already,
+    /// to the bit. Where they were not, the result that is held is no longer theirs.
+    pub fn absorb(&mut self, buffer: Buffer, at: usize, count: usize) -> bool {
+        let [inputs @ .., stage] = &mut self.buffers;
+        let Some((to, from)) = inputs
+            .get_mut(buffer as usize)
+            .and_then(|to| to.get_mut(at..at.checked_add(count)?))
+            .zip(stage.get(..count))
+        else {
+            return false;
+        };
+        let differ = |a: &[f32], b: &[f32]| {
+            a.iter()
+                .zip(b)
+                .fold(0, |bits, (a, b)| bits | (a.to_bits() ^ b.to_bits()))
+        };
+        if differ(to, from) == 0 {
+            return true;
+        }
+        to.copy_from_slice(from);
+        self.held = None;
+        false
+    }
+
+    /// Computes the call on what is in the buffers.
+    pub fn forward(&mut self, slot: usize, pool: &Pool, report: impl Fn(u32) + Sync) -> Outcome {
+        self.held = None;
+        let Some(spec) = self.calls.get(slot).and_then(Option::as_ref) else {
+            return self.fail(&"there is no such call");
+        };
+        let shape = spec.shape();
+        let [q, k, v, out, lse, ..] = &mut self.buffers;
+        let (Some(out), Some(lse)) = (out.get_mut(..shape.out_len()), lse.get_mut(..shape.rows()))
+        else {
+            return self.fail(&"the call has no room yet");
+        };
+        let inputs = match inputs(spec, q, k, v) {
+            Ok(inputs) => inputs,
+            Err(error) => return self.fail(&error),
+        };
+        let runner = Runner {
+            pool: (products(shape) > ALONE).then_some(pool),
+            progress: &self.progress,
+            report,
+            caller: Caller::here(),
+        };
+        match kernel::forward_into(spec, &inputs, &runner, &mut self.workspace, out, lse) {
+            Ok(_) => {
+                self.held = Some(slot);
+                Outcome::Done
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    /// Computes the gradients of the call whose result is in the buffers: [`Session::forward`] has to come first.
+    pub fn backward(&mut self, slot: usize, pool: &Pool, report: impl Fn(u32) + Sync) -> Outcome {
+        let Some(spec) = self.calls.get(slot).and_then(Option::as_ref) else {
+            return self.fail(&"there is no such call");
+        };
+        if self.held != Some(slot) {
+            return self.fail(&"the result of this call is not there");
+        }
+        let shape = spec.shape();
+        let [q, k, v, out, lse, d_out, d_q, d_k, d_v, _] = &mut self.buffers;
+        let inputs = match inputs(spec, q, k, v) {
+            Ok(inputs) => inputs,
+            Err(error) => return self.fail(&error),
+        };
+        let runner = Runner {
+            pool: (products(shape) > ALONE).then_some(pool),
+            progress: &self.progress,
+            report,
+            caller: Caller::here(),
+        };
+        let gradients = Gradients { d_q, d_k, d_v };
+        let done = kernel::backward_into(
+            spec,
+            &inputs,
+            cut(out, shape.out_len()),
+            cut(lse, shape.rows()),
+            cut(d_out, shape.out_len()),
+            &runner,
+            &mut self.workspace,
+            gradients,
+        );
+        match done {
+            Ok(()) => Outcome::Done,
+            Err(error) => self.fail(&error),
+        }
+    }
+}
+
+/// The first `length` numbers, or as many as there are.
+fn cut(buffer: &[f32], length: usize) -> &[f32] {
+    buffer.get(..length).unwrap_or(buffer)
+}
+
+fn inputs<'a>(
+    spec: &AttentionSpec,
+    q: &'a [f32],
+    k: &'a [f32],
+    v: &'a [f32],
+) -> Result<Inputs<'a, f32>, attention::InputError> {
+    let shape = spec.shape();
+    let (q, k, v) = (
+        cut(q, shape.q_len()),
+        cut(k, shape.k_len()),
+        cut(v, shape.v_len()),
+    );
+    Inputs::new(spec, q, k, v)
+}
+
+/// Multiplications of a call, whatever its mask leaves out.
+fn products(shape: Shape) -> u64 {
+    let cells = shape.heads as u64 * shape.n_q as u64 * shape.n_k as u64;
+    cells.saturating_mul((shape.d_k + shape.d_v) as u64)
+}
