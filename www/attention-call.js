@@ -99,6 +99,10 @@ export class Call {
     tensor('v', v, this.vLength, this.axes.v);
   }
 
+  checkOutput(out) {
+    tensor('out', out, this.outLength, this.axes.out);
+  }
+
   checkGradient(dOut) {
     tensor('dOut', dOut, this.outLength, this.axes.out);
   }

@@ -9,6 +9,11 @@ const LIMITS = { simd: 2 ** 32, 'simd-threads': 2 ** 29 };
 const SLOTS = 8;
 const STAGE = 2 ** 14;
 const [Q, K, V, OUT, , D_OUT, D_Q, D_K, D_V, COMPARED] = Array(10).keys();
+/** Numbers of a result that counts as small, and of the buffer that small results share. */
+const SMALL = 512;
+const SLAB = 8192;
+/** Numbers of the largest result whose memory is kept for the next one. */
+const LENT = 2 ** 22;
 /** Milliseconds until a pool that does not start counts as none. */
 const PATIENCE = 10_000;
 
@@ -83,6 +88,21 @@ class Plan {
     this.generation = -1;
     this.hasBackward = false;
     this.q = this.k = this.v = this.out = this.dOut = this.dQ = this.dK = this.dV = 0;
+    this.lent = null;
+  }
+
+  /**
+   * An array for a result. The memory of the last one is taken back for it, where it is not too large to be kept: fresh
+   * memory costs the system a fault for each page, a third of a call of 128 tokens. Whoever still has the last array
+   * finds it empty then, and never another call's numbers in it.
+   */
+  lend(length) {
+    const last = this.lent;
+    // 0 bytes: it was transferred, and is another's now.
+    const kept = last !== null && last.byteLength === 4 * length && last.transfer !== undefined;
+    const buffer = kept ? last.transfer() : new ArrayBuffer(4 * length);
+    this.lent = length <= LENT ? buffer : null;
+    return new Float32Array(buffer);
   }
 }
 
@@ -96,6 +116,8 @@ export class Core {
     this.steward = steward;
     this.heap = new Float32Array(memory.buffer);
     this.idle = memory.buffer.byteLength;
+    this.slab = null;
+    this.used = SLAB;
     this.generation = 0;
     this.places = '';
     this.plans = Array(SLOTS).fill(null);
@@ -115,21 +137,41 @@ export class Core {
 
   // ---- calls -------------------------------------------------------------------------------------------------------
 
-  /** o for these options; a new array. */
+  /** The result for these options. */
   forward(options, decode) {
     let plan = this.last;
     if (plan === null || !plan.call.is(options, decode)) plan = this.plan(options, decode);
     const { q, k, v } = options;
     plan.call.checkInputs(q, k, v);
+    if (options.out !== undefined) plan.call.checkOutput(options.out);
     if (plan !== this.last) this.room(plan, false);
-    let heap = this.heap;
+    const { heap } = this;
     heap.set(q, plan.q);
     heap.set(k, plan.k);
     heap.set(v, plan.v);
     if (this.glue.forward(plan.slot) !== 0) throw this.failure();
     // Memory that grew has a new buffer, and the old one is gone; shared memory keeps it.
-    if (heap.length === 0) heap = this.heap = new Float32Array(this.wasm.buffer);
-    return heap.slice(plan.out, plan.out + plan.call.outLength);
+    if (heap.length === 0) this.heap = new Float32Array(this.wasm.buffer);
+    return this.result(plan, options.out);
+  }
+
+  /** A copy of a result: in `out`, where it is given, else in an array for the caller. */
+  result(plan, out) {
+    const length = plan.call.outLength;
+    if (out === undefined) out = length <= SMALL ? this.shared(length) : plan.lend(length);
+    out.set(this.heap.subarray(plan.out, plan.out + length));
+    return out;
+  }
+
+  /** An array that shares its buffer: to allocate one takes a microsecond, which is longer than a small call. */
+  shared(length) {
+    if (this.used + length > SLAB) {
+      this.slab = new ArrayBuffer(4 * SLAB);
+      this.used = 0;
+    }
+    const array = new Float32Array(this.slab, 4 * this.used, length);
+    this.used += length;
+    return array;
   }
 
   /** The gradients for these options, reusing the forward pass where its inputs are still the same. */

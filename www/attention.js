@@ -9,6 +9,9 @@
  * to be finite. One thread and many give the same bits. Calls return when they are done, also on a page's main thread;
  * with `onProgress` or `signal` they return a promise and run in a worker.
  *
+ * A result of `attention` and `decode` is the caller's until the next such call of the same sizes and options, which
+ * takes its memory back: the array is empty then. To keep it, give `out`, or take `o.slice()`.
+ *
  * Threads need a page that is cross-origin isolated (`crossOriginIsolated` is true) and whose content security policy,
  * if any, allows `worker-src blob:`. Anywhere else one thread does the work. This file, the other attention-*.js beside
  * it and the folder exports/ belong together.
@@ -43,6 +46,7 @@ let starting = Promise.resolve();
  * @property {number} h heads
  * @property {number} n tokens: queries and keys, where nQ and nK do not say otherwise
  * @property {number} d width of a query and a key
+ * @property {Float32Array} [out] where the result of `attention` or `decode` is to go [h, nQ, dV]; not for long calls
  * @property {boolean} [causal] whether a query sees only itself and what came before it; the last query is the last token
  * @property {number} [hKv] heads of keys and values, a divisor of h: query head i uses i·hKv/h
  * @property {number} [nQ] queries
@@ -101,7 +105,8 @@ export function init({ threads = Math.min(8, globalThis.navigator?.hardwareConcu
  * softmax(q·kᵀ·scale)·v of every head.
  *
  * @param {Options & Running} options
- * @returns {Float32Array | Promise<Float32Array>} [h, nQ, dV]; a promise where onProgress or signal is given
+ * @returns {Float32Array | Promise<Float32Array>} [h, nQ, dV], to be kept as said above; a promise where onProgress or
+ *   signal is given
  */
 export function attention(options) {
   const here = ready();

@@ -72,7 +72,7 @@ pub fn total(slot: u32, backward: bool) -> f64 {
 /// How many steps a call has.
 #[wasm_bindgen]
 pub fn steps(slot: u32, backward: bool) -> f64 {
-    with(|session| session.steps(slot as usize, backward) as f64)
+    with(|session| session.steps(slot as usize, backward, threads() as usize) as f64)
 }
 
 /// Makes room for a call; [`place`] has to be asked again afterwards.
@@ -84,7 +84,7 @@ pub fn prepare(slot: u32, backward: bool) -> u32 {
 /// Where a buffer begins; the order is that of [`Buffer`].
 #[wasm_bindgen]
 pub fn place(number: u32) -> u32 {
-    with(|session| session.place(buffer(number)).addr() as u32)
+    with(|session| session.buffer(buffer(number)).as_mut_ptr().addr() as u32)
 }
 
 /// Whether inputs and result of this call are in the buffers.

@@ -1,29 +1,13 @@
 //! A thin adapter until `tiled` has them.
 
-use attention::rows::{RowRunner, Stopped};
-use attention::{AttentionSpec, Inputs, lanes, naive, tiled};
-
-#[derive(Debug, Default)]
-pub struct Workspace;
+use attention::rows::RowRunner;
+use attention::tiled::{self, Workspace};
+use attention::{AttentionSpec, Inputs, naive};
 
 pub struct Gradients<'a> {
     pub d_q: &'a mut Vec<f32>,
     pub d_k: &'a mut Vec<f32>,
     pub d_v: &'a mut Vec<f32>,
-}
-
-pub fn forward_into<R: RowRunner>(
-    spec: &AttentionSpec,
-    inputs: &Inputs<'_, f32>,
-    runner: &R,
-    _: &mut Workspace,
-    out: &mut [f32],
-    lse: &mut [f32],
-) -> Result<usize, Stopped> {
-    let o = tiled::forward::<lanes::Best, _>(spec, inputs, runner)?;
-    out.copy_from_slice(&o.out);
-    lse.copy_from_slice(&o.lse);
-    Ok(o.overflowed_rows)
 }
 
 #[expect(clippy::too_many_arguments)]
@@ -50,17 +34,9 @@ pub fn backward_into<R: RowRunner>(
     Ok(())
 }
 
-pub fn scratch_bytes(spec: &AttentionSpec, _: usize) -> usize {
-    let s = spec.shape();
-    4 * (s.k_len() + s.v_len() + s.q_len() + s.out_len())
-}
 pub fn backward_scratch_bytes(spec: &AttentionSpec, threads: usize) -> usize {
-    2 * scratch_bytes(spec, threads)
+    2 * tiled::scratch_bytes(spec, threads)
 }
-pub fn steps(spec: &AttentionSpec) -> usize {
-    let s = spec.shape();
-    2 * s.heads * s.n_q.div_ceil(32)
-}
-pub fn backward_steps(spec: &AttentionSpec) -> usize {
-    steps(spec)
+pub fn backward_steps(spec: &AttentionSpec, threads: usize) -> usize {
+    tiled::steps(spec, threads)
 }

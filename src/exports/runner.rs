@@ -15,7 +15,7 @@ thread_local! {
 }
 
 /// Steps of the calling thread from one report to the next: a step takes a millisecond at most.
-const STEPS_BETWEEN_REPORTS: u32 = 16;
+const STEPS_BETWEEN_REPORTS: u32 = 4;
 
 /// Counts the steps of a long call, on whatever thread they are done, and reports from the calling one: only that one
 /// can say something to the page.
@@ -72,13 +72,16 @@ impl Caller {
 }
 
 impl<F: Fn(u32) + Sync> RowRunner for Runner<'_, F> {
+    fn threads(&self) -> usize {
+        1 + self.pool.map_or(0, Pool::helpers)
+    }
+
     fn for_each<T: Send, S>(
         &self,
-        tasks: Vec<T>,
+        tasks: impl ExactSizeIterator<Item = T> + Send,
         scratch: impl Fn() -> S + Sync + Send,
         work: impl Fn(&mut S, T) + Sync + Send,
     ) {
-        let tasks = tasks.into_iter();
         let pool = self
             .pool
             .filter(|pool| pool.helpers() > 0 && tasks.len() > 1);

@@ -1,14 +1,15 @@
 //! The buffers of a module instance and the computations on them.
 //!
 //! JavaScript describes a call ([`Session::define`]), asks for room ([`Session::prepare`]), writes inputs where
-//! [`Session::place`] says, computes ([`Session::forward`], [`Session::backward`]) and reads results. Calls share their
+//! [`Session::buffer`] is, computes ([`Session::forward`], [`Session::backward`]) and reads results. Calls share their
 //! buffers, which only grow; as long as a call stays the same, nothing is allocated.
 
 use crate::call::{self, NUMBERS};
-use crate::kernel::{self, Gradients, Workspace};
+use crate::kernel::{self, Gradients};
 use crate::pool::Pool;
 use crate::runner::{Caller, Progress, Runner};
-use attention::{AttentionSpec, Inputs, Shape};
+use attention::tiled::{self, Workspace};
+use attention::{AttentionSpec, Inputs, Shape, lanes};
 use std::fmt::{self, Display};
 
 /// How many calls are remembered at a time.
@@ -143,7 +144,7 @@ impl Session {
         if backward {
             kernel::backward_scratch_bytes(spec, threads)
         } else {
-            kernel::scratch_bytes(spec, threads)
+            tiled::scratch_bytes(spec, threads)
         }
     }
 
@@ -163,11 +164,11 @@ impl Session {
 
     /// Steps that [`Progress`] will have counted when the call is done.
     #[must_use]
-    pub fn steps(&self, slot: usize, backward: bool) -> usize {
+    pub fn steps(&self, slot: usize, backward: bool, threads: usize) -> usize {
         match self.spec(slot) {
             None => 0,
-            Some(spec) if backward => kernel::backward_steps(spec),
-            Some(spec) => kernel::steps(spec),
+            Some(spec) if backward => kernel::backward_steps(spec, threads),
+            Some(spec) => tiled::steps(spec, threads),
         }
     }
 
@@ -175,7 +176,7 @@ impl Session {
         self.calls.get(slot)?.as_ref()
     }
 
-    /// Makes room for a call: afterwards [`Session::place`] says where. Buffers move where one has to grow, and all
+    /// Makes room for a call: afterwards [`Session::buffer`] is where. Buffers move where one has to grow, and all
     /// they held is gone then.
     pub fn prepare(&mut self, slot: usize, backward: bool, threads: usize) -> Outcome {
         let Some(spec) = self.spec(slot) else {
@@ -192,32 +193,50 @@ impl Session {
         if fits(self) {
             return Outcome::Done;
         }
-        // Everything at once, so that what is freed is one piece: wasm memory never shrinks.
-        let lengths: Vec<usize> = BUFFERS
-            .iter()
-            .zip(&self.buffers)
-            .map(|(&buffer, held)| held.len().max(need(buffer)))
-            .collect();
-        self.held = None;
-        self.buffers = Default::default();
-        self.workspace = Workspace::default();
-        for (buffer, length) in self.buffers.iter_mut().zip(lengths) {
-            if buffer.try_reserve_exact(length).is_err() {
-                self.buffers = Default::default();
-                return self.fail(&format_args!(
-                    "memory: expected {} MiB, and the browser gives no more. Take fewer tokens or heads, or close \
-                     other pages",
-                    self.total_bytes(slot, backward, threads).div_ceil(1 << 20)
-                ));
-            }
-            buffer.resize(length, 0.0);
+        // What grew once may grow again, as a cache does: a quarter more than it was. Where that is too much, only what
+        // this call needs.
+        let roomy = |(&buffer, held): (&Buffer, &Vec<f32>)| match need(buffer) {
+            need if need <= held.len() => held.len(),
+            need => need.max(held.len() + held.len() / 4),
+        };
+        let roomy: Vec<usize> = BUFFERS.iter().zip(&self.buffers).map(roomy).collect();
+        let exact: Vec<usize> = BUFFERS.iter().map(|&buffer| need(buffer)).collect();
+        let scratch = self.scratch_bytes(slot, backward, threads);
+        if self.allocate(&roomy, scratch) || self.allocate(&exact, scratch) {
+            return Outcome::Done;
         }
-        Outcome::Done
+        let total = self.total_bytes(slot, backward, threads);
+        self.fail(&format_args!(
+            "memory: expected {} MiB, and the browser gives no more. Take fewer tokens or heads, or close other pages.",
+            total.div_ceil(1 << 20)
+        ))
     }
 
-    /// Where a buffer begins; it moves only in [`Session::prepare`].
-    pub fn place(&mut self, buffer: Buffer) -> *mut f32 {
-        self.buffers[buffer as usize].as_mut_ptr()
+    /// Buffers of these lengths, and a place for so much working memory; none at all where there is no room.
+    fn allocate(&mut self, lengths: &[usize], scratch: usize) -> bool {
+        self.held = None;
+        // Everything is given back first, so that what is free is one piece: wasm memory never shrinks.
+        self.buffers = Default::default();
+        self.workspace = Workspace::default();
+        let room = self
+            .buffers
+            .iter_mut()
+            .zip(lengths)
+            .all(|(buffer, &length)| buffer.try_reserve_exact(length).is_ok())
+            && Vec::<u8>::new().try_reserve_exact(scratch).is_ok();
+        if room {
+            for (buffer, &length) in self.buffers.iter_mut().zip(lengths) {
+                buffer.resize(length, 0.0);
+            }
+        } else {
+            self.buffers = Default::default();
+        }
+        room
+    }
+
+    /// A buffer, which may be longer than a call needs; it moves only in [`Session::prepare`].
+    pub fn buffer(&mut self, buffer: Buffer) -> &mut [f32] {
+        &mut self.buffers[buffer as usize]
     }
 
     /// Whether the buffers hold the inputs and the result of this call, as far as is known here.
@@ -272,7 +291,14 @@ impl Session {
             report,
             caller: Caller::here(),
         };
-        match kernel::forward_into(spec, &inputs, &runner, &mut self.workspace, out, lse) {
+        match tiled::forward_into::<lanes::Best, _>(
+            spec,
+            &inputs,
+            &runner,
+            &mut self.workspace,
+            out,
+            lse,
+        ) {
             Ok(_) => {
                 self.held = Some(slot);
                 Outcome::Done

@@ -3,6 +3,7 @@
 //! Continuous integration runs the same commands (`.ci/run` is `cargo xtask test`). Few dependencies, so that the
 //! first `cargo xtask` compiles in seconds; what needs the project's own crates (`golden`) sits behind a feature.
 
+mod bench;
 mod debian;
 mod engines;
 #[cfg(feature = "golden")]
@@ -34,6 +35,7 @@ cargo xtask COMMAND
   test [--only STAGE,…] [--skip STAGE,…]  set up; every test. Stages: STAGES
   golden [DIR] [--native-only]            reference cases through every path, native and wasm (default: tests/golden)
   examples DIR                            the real heads in www/examples, from a folder of captured sentences
+  bench [--native | --browser] [--quick]  how fast the float32 path is: GFLOP/s and the fraction of the ceiling
   sizes [--list]                          bytes over the wire to the first interaction; --list: of which files
   engines                                 engine and exports in their two variants; Trunk runs this as its hook
   new-lab NAME                            a new lab's folder and its line in the registry
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         "serve" => page::serve_command(&args),
         "test" => test::command(&args),
         "golden" | "examples" => run_golden(&command, &args),
+        "bench" => bench::command(&args),
         "sizes" => sizes::command(&args),
         "new-lab" => new_lab::command(&args),
         "help" | "--help" | "-h" => {

@@ -113,7 +113,7 @@ test('one thread, two and four give the same bits', async () => {
         // Again and again: threads meet differently each time.
         for (let round = 0; round < 5; round += 1) {
           const call = { ...shape, causal, q, k, v, dOut };
-          const o = lib.attention(call);
+          const o = lib.attention(call).slice();
           const { dQ, dK, dV } = lib.backward(call);
           results.push({ has, causal, bits: [o, dQ, dK, dV].map((x) => new Uint32Array(x.buffer)) });
         }
@@ -124,6 +124,35 @@ test('one thread, two and four give the same bits', async () => {
     return { has: [...new Set(results.map((r) => r.has))], differ: differ.length, zero: first(true)[0].every((b) => b === 0) };
   });
   assert.deepEqual(told, { has: [1, 2, 4], differ: 0, zero: false });
+});
+
+test('a result stays as it is, or is empty, whatever comes after it', async () => {
+  const page = await ready(1);
+  const told = await page.run(() => {
+    const call = (n, d, fill) => ({ h: 1, n, d, q: new Float32Array(n * d), k: new Float32Array(n * d), v: new Float32Array(n * d).fill(fill) });
+    const [small, large] = [4, 128];
+    const results = { small: [], large: [], out: [] };
+    for (let fill = 1; fill <= 3; fill += 1) {
+      results.small.push(lib.attention(call(small, 4, fill)));
+      results.large.push(lib.attention(call(large, 64, fill)));
+      results.out.push(lib.attention({ ...call(large, 32, fill), out: new Float32Array(large * 32) }));
+    }
+    const whole = (list) => list.map((array) => (array.length === 0 ? 'empty' : array.every((x) => x === array[0]) ? array[0] : 'mixed'));
+    return { small: whole(results.small), large: whole(results.large), out: whole(results.out) };
+  });
+  assert.deepEqual(told, { small: [1, 2, 3], large: ['empty', 'empty', 3], out: [1, 2, 3] });
+});
+
+test('a result that was given away is not taken back', async () => {
+  const page = await ready(1);
+  const told = await page.run(() => {
+    const call = (fill) => ({ h: 1, n: 128, d: 64, q: new Float32Array(8192), k: new Float32Array(8192), v: new Float32Array(8192).fill(fill) });
+    const { buffer } = lib.attention(call(1));
+    const theirs = new Float32Array(structuredClone(buffer, { transfer: [buffer] }));
+    const mine = lib.attention(call(2));
+    return [theirs.every((x) => x === 1), mine.every((x) => x === 2)];
+  });
+  assert.deepEqual(told, [true, true]);
 });
 
 test('what is wrong is said in a sentence, and nothing breaks', async () => {
@@ -192,7 +221,7 @@ for (const { threads, variant } of WAYS) {
     assert.ok(told.held < 16 * MIB, `nothing was allocated: ${told.held}`);
     if (variant === 'simd-threads') {
       assert.ok(told.plan.limit < 512 * MIB && told.plan.limit > 500 * MIB);
-      assert.match(told.message, /^memory: expected at most 5\d\d MiB, got a call that needs 1\d{3} MiB\. Take .* init\(\{ threads: 1 \}\)/);
+      assert.match(told.message, /^memory: expected at most 5\d\d MiB, got a call that needs [12]\d{3} MiB\. Take .* init\(\{ threads: 1 \}\)/);
     } else {
       assert.ok(told.plan.limit > 4000 * MIB && told.plan.limit < 4096 * MIB);
       assert.equal(told.message, null);
@@ -206,7 +235,6 @@ for (const { threads, variant } of WAYS) {
       const x = Float32Array.from({ length: 2 * 1500 * 32 }, (_, i) => Math.sin(i * i));
       const call = { ...shape, q: x, k: x.map((y) => -y), v: x, dOut: x };
       const same = (a, b) => a.length === b.length && a.every((y, i) => Object.is(y, b[i]));
-      const parts = [];
       const seen = { forward: [], backward: [] };
       const o = await lib.attention({ ...call, onProgress: (part) => seen.forward.push(part) });
       const g = await lib.backward({ ...call, onProgress: (part) => seen.backward.push(part) });
@@ -247,7 +275,6 @@ for (const { threads, variant } of WAYS) {
         second: await second,
         never,
         again: same(await first, o),
-        parts,
       };
     });
     assert.deepEqual(told, {
@@ -261,7 +288,6 @@ for (const { threads, variant } of WAYS) {
       second: 'AbortError',
       never: 'AbortError',
       again: true,
-      parts: [],
     });
   });
 }

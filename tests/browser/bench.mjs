@@ -1,0 +1,152 @@
+// How fast attention.js is on the built site, against what this machine could do at best. Measures; tests nothing.
+//
+//   node tests/browser/bench.mjs [--threads 1,2] [--rounds 9] [--quick]     (after `cargo xtask build`)
+//
+// `cargo xtask bench` runs it. What is measured: calls of attention.js on a page's main thread, copies into and out of
+// WebAssembly memory included. In each round a ceiling is taken and then a sample of the case; the fraction is that of
+// their medians. The ceiling is a register-blocked tile of mul and add from near memory (lib/ceiling.mjs), in as many
+// workers as the case has threads.
+//
+// GFLOP/s: 4·h·n²·d forward, 10·h·n²·d backward (the products alone), half of it when causal. Backward is a call that
+// takes up the forward pass before it. GB/s of decoding: the cache, 4·h·n·2d bytes, read once for one query; a call also
+// copies it in. Scratch: bytes beside inputs and results.
+
+import { bytes, FLOPS } from './lib/ceiling.mjs';
+import { Bench } from './lib/script.mjs';
+import { address, close } from './lib/static.mjs';
+
+const args = process.argv.slice(2);
+const option = (name, other) => (args.includes(name) ? args[args.indexOf(name) + 1] : other);
+const QUICK = args.includes('--quick');
+const THREADS = option('--threads', '1,2').split(',').map(Number);
+const ROUNDS = Number(option('--rounds', QUICK ? 3 : 9));
+
+const SHAPES = [
+  [1, 16, 8],
+  [1, 128, 64],
+  [8, 512, 64],
+  [8, 1024, 64],
+  [1, 4096, 64],
+];
+const CACHES = [
+  [8, 1024, 64],
+  [8, 8192, 64],
+  [1, 65_536, 64],
+];
+const LENGTHS = QUICK ? [256, 1024, 4096] : [128, 256, 512, 1024, 2048, 4096, 8192, 16_384];
+
+/** Runs in the page: window.measure(kind, [h, n, d], causal, rounds). */
+async function prepare({ site, threads, module, flops }) {
+  const lib = await import(`${site}attention.js`);
+  await lib.init({ threads });
+
+  // ---- the ceiling -------------------------------------------------------------------------------------------------
+  const script = `
+    let tiles;
+    onmessage = async ({ data }) => {
+      if (data.module) {
+        tiles = Object.values((await WebAssembly.instantiate(data.module)).instance.exports);
+        for (let i = 0; i < 3; i += 1) tiles.forEach((tile) => tile(20000));
+        postMessage(0);
+        return;
+      }
+      const turns = Math.round(data.work / data.flops);
+      const start = performance.now();
+      tiles[data.tile](turns);
+      postMessage(turns * data.flops / (performance.now() - start) / 1e6);
+    };`;
+  const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
+  const workers = Array.from({ length: threads }, () => new Worker(url));
+  const all = (message) =>
+    Promise.all(workers.map((worker) => new Promise((resolve) => {
+      worker.onmessage = ({ data }) => resolve(data);
+      worker.postMessage(message);
+    })));
+  await all({ module: Uint8Array.from(module) });
+  const rate = async (tile) => (await all({ tile, flops: flops[tile], work: 1e9 })).reduce((a, b) => a + b);
+  const rates = [];
+  for (let tile = 0; tile < flops.length; tile += 1) rates.push(await rate(tile));
+  const best = rates.indexOf(Math.max(...rates));
+
+  // ---- the cases ---------------------------------------------------------------------------------------------------
+  const random = (length) => Float32Array.from({ length }, () => Math.random() + Math.random() + Math.random() + Math.random() - 2);
+  const middle = (list) => list.sort((a, b) => a - b)[list.length >> 1];
+  window.measure = async (kind, [h, n, d], causal, rounds) => {
+    const call = { q: random(h * (kind === 'decode' ? 1 : n) * d), k: random(h * n * d), v: random(h * n * d), h, n, d, causal };
+    if (kind === 'backward') {
+      call.dOut = random(h * n * d);
+      lib.attention(call);
+    }
+    const once = () => lib[kind](call);
+    const time = (calls) => {
+      const start = performance.now();
+      for (let i = 0; i < calls; i += 1) once();
+      return (performance.now() - start) / calls;
+    };
+    // Warm, and long enough for the compiler to be done.
+    const end = performance.now() + 200;
+    let one = time(1);
+    while (performance.now() < end) one = time(Math.ceil(1 / one));
+    const calls = Math.max(1, Math.ceil(20 / one));
+    const [times, ceilings] = [[], []];
+    for (let round = 0; round < rounds; round += 1) {
+      ceilings.push(await rate(best));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      times.push(time(calls));
+    }
+    const { scratch } = lib.plan({ h, n, d, causal, nQ: kind === 'decode' ? 1 : n, backward: kind === 'backward' });
+    return { ms: middle(times), ceiling: middle(ceilings), scratch, memory: lib.memory() };
+  };
+}
+
+const bench = await Bench.start();
+const ask = async (body, ...given) => {
+  const answer = await bench.driver.executeAsyncScript(
+    `const done = arguments[arguments.length - 1];
+     Promise.resolve((${body})(...[...arguments].slice(0, -1))).then((value) => done({ value }), (e) => done({ failed: String(e?.stack ?? e) }));`,
+    ...given,
+  );
+  if (answer.failed) throw new Error(answer.failed);
+  return answer.value;
+};
+const measure = (...given) => ask((...a) => window.measure(...a), ...given, ROUNDS);
+
+const number = (x, digits = 1) => x.toFixed(digits).padStart(9);
+const duration = (ms) => (ms < 1 ? `${(1000 * ms).toPrecision(3)} µs` : `${ms.toPrecision(3)} ms`).padStart(11);
+const size = (bytes) => (bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`).padStart(11);
+const name = ([h, n, d]) => `(${h},${n},${d})`.padEnd(14);
+
+try {
+  for (const threads of THREADS) {
+    const site = await address('isolated');
+    await bench.driver.get(`${site}www/attention.js`);
+    await ask(prepare, { site, threads, module: [...bytes()], flops: FLOPS });
+    console.log(`\n${threads} ${threads === 1 ? 'thread' : 'threads'}`);
+    console.log(`${'shape'.padEnd(14)}${''.padEnd(18)}${'a call'.padStart(11)}${'GFLOP/s'.padStart(9)}${'ceiling'.padStart(9)}${'of it'.padStart(9)}${'scratch'.padStart(11)}`);
+    for (const [kind, factor] of [['attention', 4], ['backward', 10]]) {
+      for (const causal of [false, true]) {
+        for (const shape of SHAPES) {
+          const [h, n, d] = shape;
+          const { ms, ceiling, scratch } = await measure(kind, shape, causal);
+          const speed = (factor * h * n * n * d * (causal ? 0.5 : 1)) / ms / 1e6;
+          const what = `${kind === 'attention' ? 'forward' : kind}, ${causal ? 'causal' : 'full'}`;
+          console.log(`${name(shape)}${what.padEnd(18)}${duration(ms)}${number(speed)}${number(ceiling)}${number((100 * speed) / ceiling, 0)} %${size(scratch)}`);
+        }
+      }
+    }
+    console.log(`\n${'cache'.padEnd(14)}${''.padEnd(18)}${'a query'.padStart(11)}${'GB/s'.padStart(9)}`);
+    for (const shape of CACHES) {
+      const [h, n, d] = shape;
+      const { ms, scratch } = await measure('decode', shape, undefined);
+      console.log(`${name(shape)}${'decode'.padEnd(18)}${duration(ms)}${number((8 * h * n * d) / ms / 1e6)}${''.padEnd(20)}${size(scratch)}`);
+    }
+    console.log(`\n${'n'.padEnd(14)}${''.padEnd(18)}${'a call'.padStart(11)}${'GFLOP/s'.padStart(9)}${'memory'.padStart(11)}   (1,n,64), causal`);
+    for (const n of LENGTHS) {
+      const { ms, scratch, memory } = await measure('attention', [1, n, 64], true);
+      console.log(`${String(n).padEnd(14)}${'forward'.padEnd(18)}${duration(ms)}${number((2 * n * n * 64) / ms / 1e6)}${size(memory)}${''.padEnd(11)}${size(scratch)}`);
+    }
+  }
+} finally {
+  await bench.stop();
+  close();
+}
