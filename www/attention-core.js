@@ -87,7 +87,7 @@ class Plan {
     // Buffers move when they grow: then this is another number than the core's.
     this.generation = -1;
     this.hasBackward = false;
-    this.q = this.k = this.v = this.out = this.dOut = this.dQ = this.dK = this.dV = 0;
+    this.q = this.k = this.v = this.out = this.dOut = 0;
     this.lent = null;
   }
 
@@ -208,15 +208,14 @@ export class Core {
     return same;
   }
 
-  gradients(plan) {
-    if (this.glue.backward(plan.slot) !== 0) throw this.failure();
+  gradients({ slot, call }) {
+    if (this.glue.backward(slot) !== 0) throw this.failure();
     this.refresh();
-    const { call } = plan;
-    return {
-      dQ: this.heap.slice(plan.dQ, plan.dQ + call.qLength),
-      dK: this.heap.slice(plan.dK, plan.dK + call.kLength),
-      dV: this.heap.slice(plan.dV, plan.dV + call.vLength),
+    const copy = (buffer, length) => {
+      const at = this.glue.place(buffer) >>> 2;
+      return this.heap.slice(at, at + length);
     };
+    return { dQ: copy(D_Q, call.qLength), dK: copy(D_K, call.kLength), dV: copy(D_V, call.vLength) };
   }
 
   /** What a call would take: { scratch, total, limit } in bytes. */
@@ -266,14 +265,14 @@ export class Core {
   }
 
   locate(plan, backward) {
-    const places = [Q, K, V, OUT, D_OUT, D_Q, D_K, D_V].map((buffer) => this.glue.place(buffer) >>> 2);
+    const places = [Q, K, V, OUT, D_OUT].map((buffer) => this.glue.place(buffer) >>> 2);
     if (String(places) !== this.places) {
       this.generation += 1;
       this.places = String(places);
     }
     plan.generation = this.generation;
     plan.hasBackward ||= backward;
-    [plan.q, plan.k, plan.v, plan.out, plan.dOut, plan.dQ, plan.dK, plan.dV] = places;
+    [plan.q, plan.k, plan.v, plan.out, plan.dOut] = places;
   }
 
   refresh() {

@@ -75,7 +75,7 @@ pub fn steps(slot: u32, backward: bool) -> f64 {
     with(|session| session.steps(slot as usize, backward, threads() as usize) as f64)
 }
 
-/// Makes room for a call; [`place`] has to be asked again afterwards.
+/// Makes room for a call; [`place`] has to be asked again afterwards, and for gradients after [`backward`].
 #[wasm_bindgen]
 pub fn prepare(slot: u32, backward: bool) -> u32 {
     with(|session| said(session.prepare(slot as usize, backward, threads() as usize)))

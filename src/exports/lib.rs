@@ -8,7 +8,6 @@
 //! Deliberately absent: the float64 oracle's stages, messages, jobs, everything that [`attention`] leaves out.
 
 pub mod call;
-mod kernel;
 pub mod pool;
 pub mod runner;
 pub mod session;

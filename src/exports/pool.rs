@@ -14,8 +14,13 @@ use std::thread::{Thread, current, park};
 pub const MAX_HELPERS: usize = 31;
 
 /// How often a helper looks for new work before it sleeps: 100 to 200 µs on machines of today. Longer burns power
-/// beside a page that does something else; shorter costs calls in a row the time to wake up, some 50 µs.
-const LOOKS: u32 = 150_000;
+/// beside a page that does something else; shorter costs calls in a row the time to wake up, some 50 µs. Natively, where
+/// a core can be offered to others, fewer looks take as long.
+const LOOKS: u32 = if cfg!(target_arch = "wasm32") {
+    150_000
+} else {
+    2_000
+};
 
 /// In [`Pool::state`]: helpers may join. The other bits count those that have.
 const OPEN: u32 = 1 << 31;
@@ -111,7 +116,7 @@ impl Pool {
             while epoch == seen {
                 looks += 1;
                 if looks < LOOKS {
-                    std::hint::spin_loop();
+                    pause(looks);
                 } else {
                     if !stay() {
                         return;
@@ -149,6 +154,15 @@ impl Pool {
     }
 }
 
+/// Between two looks. Now and then others may have the core: WebAssembly cannot offer it, and this does nothing there.
+fn pause(looks: u32) {
+    if looks.is_multiple_of(64) {
+        std::thread::yield_now();
+    } else {
+        std::hint::spin_loop();
+    }
+}
+
 /// A helper inside.
 struct Leaving<'a>(&'a Pool);
 
@@ -165,8 +179,10 @@ impl Drop for Closing<'_> {
     fn drop(&mut self) {
         // Nobody joins from here on.
         self.0.state.fetch_and(!OPEN, Ordering::AcqRel);
+        let mut looks = 0;
         while self.0.state.load(Ordering::Acquire) != 1 {
-            std::hint::spin_loop();
+            looks += 1;
+            pause(looks);
         }
         self.0.state.store(0, Ordering::Release);
     }

@@ -5,10 +5,9 @@
 //! buffers, which only grow; as long as a call stays the same, nothing is allocated.
 
 use crate::call::{self, NUMBERS};
-use crate::kernel::{self, Gradients};
 use crate::pool::Pool;
 use crate::runner::{Caller, Progress, Runner};
-use attention::tiled::{self, Workspace};
+use attention::tiled::{self, Gradients, Workspace};
 use attention::{AttentionSpec, Inputs, Shape, lanes};
 use std::fmt::{self, Display};
 
@@ -141,8 +140,9 @@ impl Session {
         let Some(spec) = self.spec(slot) else {
             return 0;
         };
+        let threads = at_work(spec.shape(), threads);
         if backward {
-            kernel::backward_scratch_bytes(spec, threads)
+            tiled::backward_scratch_bytes(spec, threads)
         } else {
             tiled::scratch_bytes(spec, threads)
         }
@@ -167,8 +167,8 @@ impl Session {
     pub fn steps(&self, slot: usize, backward: bool, threads: usize) -> usize {
         match self.spec(slot) {
             None => 0,
-            Some(spec) if backward => kernel::backward_steps(spec, threads),
-            Some(spec) => tiled::steps(spec, threads),
+            Some(spec) if backward => tiled::backward_steps(spec),
+            Some(spec) => tiled::steps(spec, at_work(spec.shape(), threads)),
         }
     }
 
@@ -184,20 +184,18 @@ impl Session {
         };
         let shape = spec.shape();
         let need = |buffer: Buffer| buffer.len(shape, backward);
-        let fits = |session: &Self| {
-            BUFFERS
-                .iter()
-                .zip(&session.buffers)
-                .all(|(&buffer, held)| held.len() >= need(buffer))
-        };
-        if fits(self) {
+        let has_room = |(&buffer, held): (&Buffer, &Vec<f32>)| held.capacity() >= need(buffer);
+        if BUFFERS.iter().zip(&self.buffers).all(has_room) {
+            for (&buffer, held) in BUFFERS.iter().zip(&mut self.buffers) {
+                held.resize(held.len().max(need(buffer)), 0.0);
+            }
             return Outcome::Done;
         }
         // What grew once may grow again, as a cache does: a quarter more than it was. Where that is too much, only what
         // this call needs.
         let roomy = |(&buffer, held): (&Buffer, &Vec<f32>)| match need(buffer) {
-            need if need <= held.len() => held.len(),
-            need => need.max(held.len() + held.len() / 4),
+            need if need <= held.capacity() => held.capacity(),
+            need => need.max(held.capacity() + held.capacity() / 4),
         };
         let roomy: Vec<usize> = BUFFERS.iter().zip(&self.buffers).map(roomy).collect();
         let exact: Vec<usize> = BUFFERS.iter().map(|&buffer| need(buffer)).collect();
@@ -234,7 +232,8 @@ impl Session {
         room
     }
 
-    /// A buffer, which may be longer than a call needs; it moves only in [`Session::prepare`].
+    /// A buffer, which may be longer than a call needs. It moves in [`Session::prepare`]; those of gradients may move in
+    /// [`Session::backward`] too.
     pub fn buffer(&mut self, buffer: Buffer) -> &mut [f32] {
         &mut self.buffers[buffer as usize]
     }
@@ -286,7 +285,7 @@ impl Session {
             Err(error) => return self.fail(&error),
         };
         let runner = Runner {
-            pool: (products(shape) > ALONE).then_some(pool),
+            pool: (at_work(shape, pool.helpers() + 1) > 1).then_some(pool),
             progress: &self.progress,
             report,
             caller: Caller::here(),
@@ -322,22 +321,34 @@ impl Session {
             Err(error) => return self.fail(&error),
         };
         let runner = Runner {
-            pool: (products(shape) > ALONE).then_some(pool),
+            pool: (at_work(shape, pool.helpers() + 1) > 1).then_some(pool),
             progress: &self.progress,
             report,
             caller: Caller::here(),
         };
-        let gradients = Gradients { d_q, d_k, d_v };
-        let done = kernel::backward_into(
+        // They have to be of just their length; a resized vector keeps its memory.
+        let exact = |buffer: &mut Vec<f32>, length| {
+            let mut taken = std::mem::take(buffer);
+            taken.resize(length, 0.0);
+            taken
+        };
+        let mut gradients = Gradients {
+            d_q: exact(d_q, shape.q_len()),
+            d_k: exact(d_k, shape.k_len()),
+            d_v: exact(d_v, shape.v_len()),
+            d_sink: None,
+        };
+        let saved = (cut(out, shape.out_len()), cut(lse, shape.rows()));
+        let done = tiled::backward_into::<lanes::Best, _>(
             spec,
             &inputs,
-            cut(out, shape.out_len()),
-            cut(lse, shape.rows()),
+            saved,
             cut(d_out, shape.out_len()),
             &runner,
             &mut self.workspace,
-            gradients,
+            &mut gradients,
         );
+        (*d_q, *d_k, *d_v) = (gradients.d_q, gradients.d_k, gradients.d_v);
         match done {
             Ok(()) => Outcome::Done,
             Err(error) => self.fail(&error),
@@ -365,8 +376,10 @@ fn inputs<'a>(
     Inputs::new(spec, q, k, v)
 }
 
-/// Multiplications of a call, whatever its mask leaves out.
-fn products(shape: Shape) -> u64 {
+/// How many of `threads` a call is shared out over: one where it is over before another wakes up, whatever its mask
+/// leaves out.
+fn at_work(shape: Shape, threads: usize) -> usize {
     let cells = shape.heads as u64 * shape.n_q as u64 * shape.n_k as u64;
-    cells.saturating_mul((shape.d_k + shape.d_v) as u64)
+    let products = cells.saturating_mul((shape.d_k + shape.d_v) as u64);
+    if products > ALONE { threads } else { 1 }
 }
