@@ -35,10 +35,10 @@ function tensor(name, value, length, axes) {
 export class Call {
   constructor(options, decode) {
     if (typeof options !== 'object' || options === null) throw wrong('options', 'an object', options, 'Give { q, k, v, h, n, d }.');
-    const { h, n, d, causal, hKv, nQ, nK, dV, scale, window, softcap, alibi, rope } = options;
+    const { h, n, d, causal, hKv, nQ, nK, dV, scale, window, softcap, alibi, rope, sink, prefix, keepFirst, keyLength, qkNorm } = options;
     this.decode = decode;
     // As asked for.
-    Object.assign(this, { h, n, d, causal, hKv, nQ, nK, dV, scale, window, softcap, alibi, rope });
+    Object.assign(this, { h, n, d, causal, hKv, nQ, nK, dV, scale, window, softcap, alibi, rope, sink, prefix, keepFirst, keyLength, qkNorm });
     this.ropeKey = ropeKey(rope);
     // As computed.
     const heads = size('h', h);
@@ -48,7 +48,8 @@ export class Call {
     const width = size('d', d);
     const valueWidth = dV === undefined ? width : size('dV', dV);
     // The queries of a cache are its last tokens: one of them sees everything.
-    const masked = causal === undefined ? decode && queries > 1 : Boolean(causal);
+    const masked = causal === undefined ? decode && queries > 1 : causal;
+    this.sinks = sink === undefined ? null : sinks(sink, heads);
     this.axes = { q: `h·nQ·d = ${heads}·${queries}·${width}`, k: `hKv·nK·d = ${kvHeads}·${keys}·${width}`, v: `hKv·nK·dV = ${kvHeads}·${keys}·${valueWidth}`, out: `h·nQ·dV = ${heads}·${queries}·${valueWidth}` };
     this.qLength = heads * queries * width;
     this.kLength = kvHeads * keys * width;
@@ -62,12 +63,17 @@ export class Call {
       keys,
       width,
       valueWidth,
-      Number(masked),
+      masked === 'topLeft' ? 2 : Number(Boolean(masked)),
       scale === undefined ? NaN : number('scale', scale),
       window === undefined ? 0 : size('window', window),
       softcap === undefined ? 0 : positive('softcap', softcap),
       Number(Boolean(alibi)),
       ...turn,
+      prefix === undefined ? 0 : count('prefix', prefix),
+      keepFirst === undefined ? 0 : count('keepFirst', keepFirst),
+      keyLength === undefined ? NaN : count('keyLength', keyLength),
+      qkNorm === undefined ? NaN : number('qkNorm', qkNorm),
+      Number(this.sinks !== null),
     ];
   }
 
@@ -88,6 +94,12 @@ export class Call {
       options.softcap === this.softcap &&
       options.alibi === this.alibi &&
       options.rope === this.rope &&
+      options.sink === this.sink &&
+      options.prefix === this.prefix &&
+      options.keepFirst === this.keepFirst &&
+      options.keyLength === this.keyLength &&
+      options.qkNorm === this.qkNorm &&
+      (this.sinks === null || this.sinks.every((x, i) => x === this.sink[i])) &&
       (typeof this.rope !== 'object' || ropeKey(this.rope) === this.ropeKey)
     );
   }
@@ -108,16 +120,32 @@ export class Call {
   }
 }
 
+/** One finite number for each head, as they are now. */
+function sinks(sink, heads) {
+  if (typeof sink !== 'object' || sink === null || sink.length !== heads) {
+    throw new TypeError(`sink: expected a list of h = ${heads} numbers, got ${shown(sink?.length === undefined ? sink : sink.length)}. Give one for each head.`);
+  }
+  return Array.from(sink, (x) => number('sink', x));
+}
+
+function count(name, value) {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw wrong(name, 'a whole number from 0 on', value, 'Leave it out for none.');
+}
+
 function positive(name, value) {
   if (number(name, value) > 0) return value;
   throw wrong(name, 'a number above 0', value, 'Leave it out for none.');
 }
 
-/** Rotary positions as numbers: layout, base, components, places of query 0 and key 0. */
+const SCALINGS = ['none', 'linear', 'ntk'];
+
+/** Rotary positions as numbers: layout, base, components, places of query 0 and key 0, scaling and its factor. */
 function turned(rope, queries, keys) {
-  if (rope === undefined || rope === false || rope === null) return [0, 10_000, 0, 0, 0];
-  const { layout = 'interleaved', base = 10_000, dims, qOffset, kOffset = 0 } = rope === true ? {} : rope;
+  if (rope === undefined || rope === false || rope === null) return [0, 10_000, 0, 0, 0, 0, 1];
+  const { layout = 'interleaved', base = 10_000, dims, qOffset, kOffset = 0, scaling = 'none', factor = 1 } = rope === true ? {} : rope;
   if (layout !== 'interleaved' && layout !== 'half') throw wrong('rope.layout', '“interleaved” or “half”', layout, 'Choose one of these.');
+  if (!SCALINGS.includes(scaling)) throw wrong('rope.scaling', '“none”, “linear” or “ntk”', scaling, 'Choose one of these.');
   return [
     layout === 'half' ? 2 : 1,
     number('rope.base', base),
@@ -125,7 +153,13 @@ function turned(rope, queries, keys) {
     // With a cache the queries are the last tokens.
     number('rope.qOffset', qOffset ?? Math.max(0, keys - queries)),
     number('rope.kOffset', kOffset),
+    SCALINGS.indexOf(scaling),
+    number('rope.factor', factor),
   ];
 }
 
-const ropeKey = (rope) => (typeof rope === 'object' && rope !== null ? `${rope.layout} ${rope.base} ${rope.dims} ${rope.qOffset} ${rope.kOffset}` : '');
+/** What a rope object says, in one word: objects are compared by what they say. */
+const ropeKey = (rope) =>
+  typeof rope === 'object' && rope !== null
+    ? [rope.layout, rope.base, rope.dims, rope.qOffset, rope.kOffset, rope.scaling, rope.factor].join()
+    : '';

@@ -8,7 +8,7 @@ const LIMITS = { simd: 2 ** 32, 'simd-threads': 2 ** 29 };
 /** As src/exports/session.rs has them: calls remembered, numbers compared at a time, the order of the buffers. */
 const SLOTS = 8;
 const STAGE = 2 ** 14;
-const [Q, K, V, OUT, , D_OUT, D_Q, D_K, D_V, COMPARED] = Array(10).keys();
+const [Q, K, V, OUT, , D_OUT, D_Q, D_K, D_V, D_SINK, COMPARED] = Array(11).keys();
 /** Numbers of a result that counts as small, and of the buffer that small results share. */
 const SMALL = 512;
 const SLAB = 8192;
@@ -215,7 +215,9 @@ export class Core {
       const at = this.glue.place(buffer) >>> 2;
       return this.heap.slice(at, at + length);
     };
-    return { dQ: copy(D_Q, call.qLength), dK: copy(D_K, call.kLength), dV: copy(D_V, call.vLength) };
+    const gradients = { dQ: copy(D_Q, call.qLength), dK: copy(D_K, call.kLength), dV: copy(D_V, call.vLength) };
+    if (call.sinks) gradients.dSink = copy(D_SINK, call.sinks.length);
+    return gradients;
   }
 
   /** What a call would take: { scratch, total, limit } in bytes. */
@@ -255,6 +257,7 @@ export class Core {
     const call = new Call(options, decode);
     const slot = this.oldest;
     new Float64Array(this.wasm.buffer, this.glue.numbers(), call.numbers.length).set(call.numbers);
+    if (call.sinks) new Float64Array(this.wasm.buffer, this.glue.sinks(), call.sinks.length).set(call.sinks);
     if (this.last?.slot === slot) this.last = null;
     this.plans[slot] = null;
     if (this.glue.define(slot) !== 0) throw this.failure();

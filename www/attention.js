@@ -47,16 +47,22 @@ let starting = Promise.resolve();
  * @property {number} n tokens: queries and keys, where nQ and nK do not say otherwise
  * @property {number} d width of a query and a key
  * @property {Float32Array} [out] where the result of `attention` or `decode` is to go [h, nQ, dV]; not for long calls
- * @property {boolean} [causal] whether a query sees only itself and what came before it; the last query is the last token
+ * @property {boolean | 'topLeft'} [causal] whether a query sees only itself and what came before it: the last query is the
+ *   last token, or with 'topLeft' the first query the first one
  * @property {number} [hKv] heads of keys and values, a divisor of h: query head i uses i·hKv/h
  * @property {number} [nQ] queries
  * @property {number} [nK] keys
  * @property {number} [dV] width of a value; d if left out
  * @property {number} [scale] factor of the dot products; 1/√d if left out
  * @property {number} [window] how many keys back a query sees, itself included; all if left out
+ * @property {number} [keepFirst] so many first keys stay visible whatever the window
+ * @property {number} [prefix] so many first keys are visible to all, where the mask is causal
+ * @property {number} [keyLength] so many keys are tokens, the rest is padding that nobody sees
  * @property {number} [softcap] c of c·tanh(s/c) on the scaled scores
  * @property {boolean} [alibi] whether scores fall with distance, by ALiBi's slopes
  * @property {boolean | Rope} [rope] rotary positions on queries and keys
+ * @property {number} [qkNorm] ε of x/√(mean(x²) + ε) over each query and key, before positions
+ * @property {ArrayLike<number>} [sink] a logit for each head that takes part in the softmax and has no value
  */
 
 /**
@@ -68,6 +74,8 @@ let starting = Promise.resolve();
  * @property {number} [dims] how many first components turn; all if left out
  * @property {number} [qOffset] place of query 0; nK − nQ if left out
  * @property {number} [kOffset] place of key 0
+ * @property {'none' | 'linear' | 'ntk'} [scaling] how longer sequences are brought into the trained range
+ * @property {number} [factor] by how much
  */
 
 /**
@@ -119,7 +127,8 @@ export function attention(options) {
  * was the same call on the same numbers; otherwise it is done first.
  *
  * @param {Options & Running & { dOut: Float32Array }} options dOut [h, nQ, dV]
- * @returns {{ dQ: Float32Array, dK: Float32Array, dV: Float32Array } | Promise<object>} as q, k and v are
+ * @returns {{ dQ: Float32Array, dK: Float32Array, dV: Float32Array, dSink?: Float32Array } | Promise<object>} as q, k, v and
+ *   sink are
  */
 export function backward(options) {
   const here = ready();

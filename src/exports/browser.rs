@@ -33,10 +33,16 @@ extern "C" {
     fn attention_progress(done: u32);
 }
 
-/// Where the sixteen numbers of [`define`] lie, float64; the order is that of [`crate::call::At`].
+/// Where the numbers of [`define`] lie, float64; the order is that of [`crate::call::At`].
 #[wasm_bindgen]
 pub fn numbers() -> u32 {
     with(|session| session.numbers.as_mut_ptr().addr() as u32)
+}
+
+/// Where the sink logits of [`define`] lie, float64, one for each head.
+#[wasm_bindgen]
+pub fn sinks() -> u32 {
+    with(|session| session.sinks.0.as_mut_ptr().addr() as u32)
 }
 
 /// Reads the numbers as the call of a slot, 0 to 7.

@@ -7,6 +7,7 @@
 use crate::call::{self, NUMBERS};
 use crate::pool::Pool;
 use crate::runner::{Caller, Progress, Runner};
+use attention::limits::MAX_HEADS;
 use attention::tiled::{self, Gradients, Workspace};
 use attention::{AttentionSpec, Inputs, Shape, lanes};
 use std::fmt::{self, Display};
@@ -41,12 +42,14 @@ pub enum Buffer {
     DK,
     /// The gradient at the values.
     DV,
+    /// The gradient at the sink logits `[h]`.
+    DSink,
     /// Where [`Session::absorb`] takes its numbers from.
     Stage,
 }
 
 /// Every buffer.
-pub const BUFFERS: [Buffer; 10] = [
+pub const BUFFERS: [Buffer; 11] = [
     Buffer::Q,
     Buffer::K,
     Buffer::V,
@@ -56,6 +59,7 @@ pub const BUFFERS: [Buffer; 10] = [
     Buffer::DQ,
     Buffer::DK,
     Buffer::DV,
+    Buffer::DSink,
     Buffer::Stage,
 ];
 
@@ -75,7 +79,18 @@ impl Buffer {
             Self::DQ => shape.q_len(),
             Self::DK => shape.k_len(),
             Self::DV => shape.v_len(),
+            Self::DSink => shape.heads,
         }
+    }
+}
+
+/// One number for each head that a call can have.
+#[derive(Debug)]
+pub struct Sinks(pub [f64; MAX_HEADS]);
+
+impl Default for Sinks {
+    fn default() -> Self {
+        Self([0.0; MAX_HEADS])
     }
 }
 
@@ -84,6 +99,8 @@ impl Buffer {
 pub struct Session {
     /// The description of the next call to define.
     pub numbers: [f64; NUMBERS],
+    /// Its sink logits, where it has some.
+    pub sinks: Sinks,
     /// Counts the steps of a call, where it is started.
     pub progress: Progress,
     calls: [Option<AttentionSpec>; SLOTS],
@@ -109,7 +126,7 @@ impl Session {
         if self.held == Some(slot) {
             self.held = None;
         }
-        match call::parse(&self.numbers) {
+        match call::parse(&self.numbers, &self.sinks.0) {
             Ok(spec) => {
                 if let Some(place) = self.calls.get_mut(slot) {
                     *place = Some(spec);
@@ -315,7 +332,7 @@ impl Session {
             return self.fail(&"the result of this call is not there");
         }
         let shape = spec.shape();
-        let [q, k, v, out, lse, d_out, d_q, d_k, d_v, _] = &mut self.buffers;
+        let [q, k, v, out, lse, d_out, d_q, d_k, d_v, d_sink, _] = &mut self.buffers;
         let inputs = match inputs(spec, q, k, v) {
             Ok(inputs) => inputs,
             Err(error) => return self.fail(&error),
@@ -336,7 +353,11 @@ impl Session {
             d_q: exact(d_q, shape.q_len()),
             d_k: exact(d_k, shape.k_len()),
             d_v: exact(d_v, shape.v_len()),
-            d_sink: None,
+            d_sink: spec
+                .config()
+                .sink
+                .as_ref()
+                .map(|_| exact(d_sink, shape.heads)),
         };
         let saved = (cut(out, shape.out_len()), cut(lse, shape.rows()));
         let done = tiled::backward_into::<lanes::Best, _>(
@@ -349,6 +370,9 @@ impl Session {
             &mut gradients,
         );
         (*d_q, *d_k, *d_v) = (gradients.d_q, gradients.d_k, gradients.d_v);
+        if let Some(gradient) = gradients.d_sink {
+            *d_sink = gradient;
+        }
         match done {
             Ok(()) => Outcome::Done,
             Err(error) => self.fail(&error),

@@ -2,6 +2,7 @@
 //!
 //! Prints one line for each case, path and stage: the largest error, what it may be, and `ok` or `FAIL`.
 
+mod call;
 pub mod cases;
 mod compare;
 mod native;
@@ -33,8 +34,12 @@ pub fn command(args: &[String]) -> Result {
     let mut report = Report::default();
     let single = run_native(&cases, &mut report);
     if !native_only {
-        for variant in wasm::run(&cases)? {
-            report.wasm(&cases, &single, &variant);
+        let answers = wasm::run(&cases)?;
+        for variant in &answers.engine {
+            report.wasm(&cases, &single, variant);
+        }
+        for variant in &answers.exports {
+            report.exports(&cases, &single, variant);
         }
     }
     report.finish(cases.len())
@@ -115,7 +120,12 @@ impl Report {
         let (Ok(one), Ok(other)) = (one, other) else {
             return self.line(case, path, "bits", false, "nothing to compare");
         };
-        for ((stage, a), (_, b)) in one.iter().zip(other) {
+        for (stage, b) in other {
+            let a = one.iter().find(|(name, _)| name == stage);
+            let Some((_, a)) = a else {
+                self.line(case, path, stage, false, "nothing to compare");
+                continue;
+            };
             let what = match native::first_difference(a, b) {
                 None => "the same as native, one thread".to_owned(),
                 Some(at) => format!(
@@ -140,6 +150,18 @@ impl Report {
             let path = format!("float32 wasm {}", variant.name);
             self.check(case, &path, Precision::F32, &answer.kernel);
             self.same_bits(case, &path, single, &answer.kernel);
+        }
+    }
+
+    /// attention.js: what it gives of each case, in both variants.
+    fn exports(&mut self, cases: &[Case], single: &[Computed], variant: &wasm::Gradients) {
+        let path = format!("float32 attention.js {}", variant.name);
+        for (at, computed) in &variant.cases {
+            let (Some(case), Some(single)) = (cases.get(*at), single.get(*at)) else {
+                continue;
+            };
+            self.check(case, &path, Precision::F32, computed);
+            self.same_bits(case, &path, single, computed);
         }
     }
 

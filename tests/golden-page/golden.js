@@ -1,5 +1,9 @@
 // Gives every job to the real worker, in each variant of the engine, and posts the replies back.
+// Then gives every call to attention.js, in each variant, and posts results and gradients back.
 // Server: GET plan.json, GET job/N; POST reply/VARIANT/N (0 is the engine's first word), POST failed, POST done.
+//         GET call/N; POST gradients/VARIANT/N.
+
+import * as lib from "./www/attention.js";
 
 const post = async (path, body) => {
   const answer = await fetch(path, { method: "POST", body });
@@ -52,10 +56,25 @@ async function run(variant, { threads, jobs }) {
   worker.terminate();
 }
 
+/** Results one after the other, as float32. */
+async function runExports(variant, { threads, calls }) {
+  const loaded = await lib.init({ threads: variant.endsWith("threads") ? threads : 1 });
+  if (loaded.variant !== variant) throw new Error(`attention.js ${variant} was asked for, and ${loaded.variant} came`);
+  for (let at = 0; at < calls; at += 1) {
+    const call = await (await fetch(`call/${at}`)).json();
+    for (const name of ["q", "k", "v", "dOut"]) call[name] = Float32Array.from(call[name]);
+    const out = lib.attention(call);
+    const { dQ, dK, dV, dSink } = lib.backward(call);
+    await post(`gradients/${variant}/${at}`, new Blob([out, dQ, dK, dV, ...(dSink ? [dSink] : [])]));
+  }
+  lib.release();
+}
+
 try {
   if (!crossOriginIsolated) throw new Error("the page is not cross-origin isolated, so no threads can run.");
   const plan = await (await fetch("plan.json")).json();
   for (const variant of plan.variants) await run(variant, plan);
+  for (const variant of plan.variants) await runExports(variant, plan);
   await post("done", "");
 } catch (error) {
   await post("failed", String(error?.message ?? error));

@@ -78,7 +78,9 @@ impl Case {
         ] {
             session.numbers[at as usize] = number as f64;
         }
-        session.numbers[At::Scale as usize] = f64::NAN;
+        for at in [At::Scale, At::KeyLength, At::QkNorm] {
+            session.numbers[at as usize] = f64::NAN;
+        }
         session.define(0);
         session.prepare(0, backward, self.threads);
         let mut x: u32 = 7;

@@ -32,7 +32,9 @@ fn describe(session: &mut Session, sizes: Sizes) {
     for (at, size) in at.into_iter().zip(sizes) {
         session.numbers[at as usize] = size as f64;
     }
-    session.numbers[At::Scale as usize] = f64::NAN;
+    for at in [At::Scale, At::KeyLength, At::QkNorm] {
+        session.numbers[at as usize] = f64::NAN;
+    }
 }
 
 fn noise(seed: u32, length: usize) -> Vec<f32> {
@@ -49,7 +51,7 @@ fn ready(session: &mut Session, slot: usize, sizes: Sizes, threads: usize) -> [V
     describe(session, sizes);
     assert_eq!(session.define(slot), Outcome::Done);
     assert_eq!(session.prepare(slot, true, threads), Outcome::Done);
-    let shape = parse(&session.numbers).unwrap().shape();
+    let shape = parse(&session.numbers, &[]).unwrap().shape();
     [Buffer::Q, Buffer::K, Buffer::V, Buffer::DOut].map(|buffer| {
         let numbers = noise(buffer as u32 + 1, buffer.len(shape, true));
         session.buffer(buffer)[..numbers.len()].copy_from_slice(&numbers);
@@ -87,7 +89,7 @@ fn gives_what_the_crate_gives(pool: &Pool) {
         assert_eq!(session.forward(round % 4, pool, |_| ()), Outcome::Done);
         assert_eq!(session.backward(round % 4, pool, |_| ()), Outcome::Done);
 
-        let spec = parse(&session.numbers).unwrap();
+        let spec = parse(&session.numbers, &[]).unwrap();
         let inputs = Inputs::new(&spec, &q, &k, &v).unwrap();
         let output = tiled::forward::<Best, _>(&spec, &inputs, &Serial).unwrap();
         let g = tiled::backward::<Best, _>(&spec, &inputs, &output, &d_out, &Serial).unwrap();

@@ -1,6 +1,7 @@
 //! How far a computed tensor may lie from the reference, and why.
 
 use super::cases::Case;
+use attention::Scale;
 
 /// float64 against float64, relative to the largest number of the tensor (at least 1): to this the reference agrees with its
 /// own second computation. Ours adds in another order and has its own exp; what is seen is about 1e−15.
@@ -24,6 +25,18 @@ pub const F32_OUT_PER_SCORE: f64 = 4.0 / (1 << 24) as f64;
 /// float32 log-sum-exp, relative to the largest score (at least 1): it is about as large as the largest score and carries
 /// its rounding error, which for long dot products is a few units in the last place.
 pub const F32_LSE: f64 = 2e-6;
+
+/// float32 gradients, in units of what each is a sum of (`gradient_unit`). dP and D are sums of d_v products rounded to
+/// 2⁻²⁴, a weight is off by the error of its score, which is a sum of d_k products, and the sums over keys and rows add
+/// theirs.
+pub const F32_GRADIENT: f64 = 2e-6;
+
+/// The same for each unit of the largest score beyond [`SMALL_SCORE`]: five times 2⁻²⁴, for the score's own rounding
+/// enters a weight, D and dS.
+pub const F32_GRADIENT_PER_SCORE: f64 = 3e-7;
+
+/// Up to here a score's rounding is within [`F32_GRADIENT`].
+pub const SMALL_SCORE: f64 = 8.0;
 
 /// Output of float64 where the reference was computed before its q, k and v were rounded to float32, in units of the largest
 /// |v|. Rounding moves a score by up to √d·2⁻²⁴·|q||k|/√d ≈ 1e−7 at the usual sizes, and v by half a unit in the last place,
@@ -142,7 +155,12 @@ impl Limits {
             (Precision::F64, _) => same((F64 + F64_PER_SCORE * score) * largest(expected).max(1.0)),
             (Precision::F32, "out") if score <= ORDINARY_SCORE => in_values(F32_OUT),
             (Precision::F32, "out") => in_values(F32_OUT_PER_SCORE * score),
-            (Precision::F32, _) => same(F32_LSE * score.max(1.0)),
+            (Precision::F32, "lse") => same(F32_LSE * score.max(1.0)),
+            (Precision::F32, _) => {
+                let relative =
+                    F32_GRADIENT + F32_GRADIENT_PER_SCORE * (score - SMALL_SCORE).max(0.0);
+                same(relative * gradient_unit(case, stage).max(f64::MIN_POSITIVE))
+            }
         }
     }
 }
@@ -153,6 +171,40 @@ fn largest(x: &[f64]) -> f64 {
         .map(|x| x.abs())
         .filter(|x| x.is_finite())
         .fold(0.0, f64::max)
+}
+
+/// The largest that a gradient can be, rotation aside. Rows of weights sum to 1, so |dS| does not sum to more than
+/// 2 · max|dO|₁ · max|v| in a row; a key or value gathers from the rows of its group, whose errors are independent.
+fn gradient_unit(case: &Case, stage: &str) -> f64 {
+    let shape = case.config.shape;
+    let norm = case.config.qk_norm;
+    let d_out = case
+        .d_out
+        .chunks(shape.d_v)
+        .map(|row| row.iter().map(|x| x.abs()).sum())
+        .fold(0.0, f64::max);
+    let scale = match case.config.scale {
+        Scale::InverseSqrt => 1.0 / (shape.d_k as f64).sqrt(),
+        Scale::Custom(scale) => scale.abs(),
+    };
+    let d_score = 2.0 * d_out * largest(&case.v);
+    // With a norm a query or key is of size √d at most, and its gradient is divided by the norm.
+    let size = |x: &[f64]| norm.map_or(largest(x), |_| (shape.d_k as f64).sqrt());
+    let shrink = |x: &[f64]| {
+        let Some(epsilon) = norm else { return 1.0 };
+        let of_row = |row: &[f64]| {
+            let mean = row.iter().map(|x| x * x).sum::<f64>() / row.len() as f64;
+            1.0 / (mean + epsilon).sqrt()
+        };
+        x.chunks(shape.d_k).map(of_row).fold(0.0, f64::max)
+    };
+    let rows = ((shape.group() * shape.n_q) as f64).sqrt();
+    match stage {
+        "d_q" => d_score * scale * size(&case.k) * shrink(&case.q),
+        "d_k" => rows * d_score * scale * size(&case.q) * shrink(&case.k),
+        "d_v" => rows * d_out,
+        _ => rows * d_score,
+    }
 }
 
 /// The largest score of the reference; where it has none, of the plain scaled product of q and k.

@@ -3,7 +3,6 @@
 use super::cases::Case;
 use attention::rows::{RowRunner, Serial};
 use attention::{AttentionSpec, Inputs, lanes, naive, tiled};
-use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 /// What one path computed: tensors by the names of their stages.
@@ -35,12 +34,12 @@ pub fn oracle(case: &Case) -> Computed {
         .collect())
 }
 
-/// Output and log-sum-exp of the float32 path on one thread.
+/// Output, log-sum-exp and gradients of the float32 path on one thread.
 pub fn fast(case: &Case) -> Computed {
     fast_on(case, &Serial)
 }
 
-/// Output and log-sum-exp of the float32 path on `threads` threads.
+/// Output, log-sum-exp and gradients of the float32 path on `threads` threads.
 pub fn fast_threads(case: &Case, threads: usize) -> Computed {
     fast_on(case, &Threads(threads))
 }
@@ -52,11 +51,22 @@ fn fast_on(case: &Case, runner: &impl RowRunner) -> Computed {
     let inputs = Inputs::new(&spec, &q, &k, &v).map_err(|e| e.to_string())?;
     let output =
         tiled::forward::<lanes::Best, _>(&spec, &inputs, runner).map_err(|e| e.to_string())?;
+    let d_out = narrow(&case.d_out);
+    let g = tiled::backward::<lanes::Best, _>(&spec, &inputs, &output, &d_out, runner)
+        .map_err(|e| e.to_string())?;
+    let mut stages = vec![
+        ("out", output.out),
+        ("lse", output.lse),
+        ("d_q", g.d_q),
+        ("d_k", g.d_k),
+        ("d_v", g.d_v),
+    ];
+    stages.extend(g.d_sink.map(|d| ("d_sink", d)));
     let wide = |x: Vec<f32>| x.into_iter().map(f64::from).collect();
-    Ok(vec![
-        ("out".into(), wide(output.out)),
-        ("lse".into(), wide(output.lse)),
-    ])
+    Ok(stages
+        .into_iter()
+        .map(|(name, x)| (name.to_owned(), wide(x)))
+        .collect())
 }
 
 /// Threads that take the next task as soon as they are done with one. The engine has a pool; this is enough to show

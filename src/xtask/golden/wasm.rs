@@ -1,9 +1,10 @@
 //! The WebAssembly side of `cargo xtask golden`: the real worker and engines in a headless browser.
 //!
 //! A page of its own (tests/golden-page) fetches the encoded jobs, gives them to the worker one by one and posts the
-//! replies back. No driver is needed: the page knows what to do, and the browser is ended when it is done.
+//! replies back; then it does the same with attention.js, which has the float32 gradients. No driver is needed: the page knows what to do, and the browser is ended when it is done.
 
 use super::THREADS;
+use super::call;
 use super::cases::Case;
 use super::native::Computed;
 use crate::run::{say, timed};
@@ -28,6 +29,22 @@ pub struct Answers {
     pub cases: Vec<Answer>,
 }
 
+/// What attention.js computed in one variant: of each case that it can be asked for, its number and its tensors.
+pub struct Gradients {
+    /// As the variant's folder is called.
+    pub name: &'static str,
+    /// In the order of the cases.
+    pub cases: Vec<(usize, Computed)>,
+}
+
+/// Everything that the browser computed.
+pub struct All {
+    /// By the engine.
+    pub engine: Vec<Answers>,
+    /// By attention.js.
+    pub exports: Vec<Gradients>,
+}
+
 /// What it computed for one case.
 pub struct Answer {
     /// The oracle, float64.
@@ -36,8 +53,8 @@ pub struct Answer {
     pub kernel: Computed,
 }
 
-/// Runs every case in every variant of the engine. Fails where an engine does not start or the page falls silent.
-pub fn run(cases: &[Case]) -> Result<Vec<Answers>> {
+/// Runs every case in every variant of engine and exports. Fails where one does not start or the page falls silent.
+pub fn run(cases: &[Case]) -> Result<All> {
     let root = home::root()?;
     let kit = setup::for_builds()?;
     engines::ensure(&kit)?;
@@ -49,13 +66,21 @@ pub fn run(cases: &[Case]) -> Result<Vec<Answers>> {
         .flat_map(|(at, case)| jobs(at, case))
         .collect();
     let count = jobs.len();
+    let calls: Vec<(usize, Vec<u8>)> = cases
+        .iter()
+        .enumerate()
+        .filter_map(|(at, case)| Some((at, call::call(case)?.to_string().into_bytes())))
+        .collect();
+    let asked: Vec<usize> = calls.iter().map(|(at, _)| *at).collect();
     let (news, said) = channel();
     let address = Site::new(folder, true, None)?
-        .answering(answers(jobs, news))
+        .answering(answers(jobs, calls, news))
         .start()?;
     let profile = home::target(&root).join(format!("golden-browser-{}", std::process::id()));
     let browser = Browser::open(&browser.browser, profile, &address)?;
-    let variants = timed("reference cases in the browser", || listen(&said, count));
+    let variants = timed("reference cases in the browser", || {
+        listen(&said, count, cases, &asked)
+    });
     drop(browser);
     variants
 }
@@ -106,12 +131,22 @@ enum News {
         at: usize,
         bytes: Vec<u8>,
     },
+    /// What attention.js gave, tensor after tensor.
+    Gradients {
+        variant: String,
+        at: usize,
+        bytes: Vec<u8>,
+    },
     Failed(String),
     Done,
 }
 
 /// How the server answers the page beyond its files.
-fn answers(jobs: Vec<Vec<u8>>, news: Sender<News>) -> crate::server::Extra {
+fn answers(
+    jobs: Vec<Vec<u8>>,
+    calls: Vec<(usize, Vec<u8>)>,
+    news: Sender<News>,
+) -> crate::server::Extra {
     Box::new(move |method, path, body| {
         // Nobody listens any more after a failure; the page then talks to itself until it is closed.
         let tell = |what| drop(news.send(what));
@@ -122,12 +157,19 @@ fn answers(jobs: Vec<Vec<u8>>, news: Sender<News>) -> crate::server::Extra {
                     .map(|v| format!("\"{}\"", v.name))
                     .join(",");
                 let plan = format!(
-                    "{{\"variants\":[{names}],\"threads\":{THREADS},\"jobs\":{}}}",
-                    jobs.len()
+                    "{{\"variants\":[{names}],\"threads\":{THREADS},\"jobs\":{},\"calls\":{}}}",
+                    jobs.len(),
+                    calls.len()
                 );
                 return Some(plan.into_bytes());
             }
             ("GET", ["job", at]) => return jobs.get(at.parse::<usize>().ok()?).cloned(),
+            ("GET", ["call", at]) => return Some(calls.get(at.parse::<usize>().ok()?)?.1.clone()),
+            ("POST", ["gradients", variant, at]) => tell(News::Gradients {
+                variant: (*variant).to_owned(),
+                at: at.parse().ok()?,
+                bytes: body.to_vec(),
+            }),
             ("POST", ["reply", variant, at]) => {
                 let at = at.parse().ok()?;
                 tell(News::Reply {
@@ -144,12 +186,27 @@ fn answers(jobs: Vec<Vec<u8>>, news: Sender<News>) -> crate::server::Extra {
     })
 }
 
-/// Collects the replies, variant by variant, job by job.
-fn listen(said: &Receiver<News>, jobs: usize) -> Result<Vec<Answers>> {
+/// Collects the replies, variant by variant, job by job. `asked`: the cases that attention.js was asked for.
+fn listen(said: &Receiver<News>, jobs: usize, cases: &[Case], asked: &[usize]) -> Result<All> {
     let mut replies: Vec<Vec<Reply>> = engines::VARIANTS.iter().map(|_| Vec::new()).collect();
+    let mut exports = engines::VARIANTS.map(|v| Gradients {
+        name: v.name,
+        cases: Vec::new(),
+    });
     loop {
         let (variant, at, bytes) = match said.recv_timeout(PATIENCE) {
             Ok(News::Reply { variant, at, bytes }) => (variant, at, bytes),
+            Ok(News::Gradients { variant, at, bytes }) => {
+                let due = exports
+                    .iter_mut()
+                    .find(|e| e.name == variant && e.cases.len() == at);
+                let case = asked.get(at).and_then(|&at| Some((at, cases.get(at)?)));
+                let (due, (at, case)) = due
+                    .zip(case)
+                    .ok_or("the page sent gradients that are not due.")?;
+                due.cases.push((at, floats(case, &bytes)));
+                continue;
+            }
             Ok(News::Failed(why)) => return Err(format!("the page with the engines: {why}")),
             Ok(News::Done) => break,
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
@@ -174,11 +231,39 @@ fn listen(said: &Receiver<News>, jobs: usize) -> Result<Vec<Answers>> {
         }
         slot.push(reply);
     }
-    engines::VARIANTS
+    if let Some(short) = exports.iter().find(|e| e.cases.len() != asked.len()) {
+        return Err(format!(
+            "attention.js {}: {} answers to {} calls.",
+            short.name,
+            short.cases.len(),
+            asked.len()
+        ));
+    }
+    let engine: Result<_> = engines::VARIANTS
         .iter()
         .zip(replies)
         .map(|(v, replies)| collect(v.name, replies, jobs))
-        .collect()
+        .collect();
+    Ok(All {
+        engine: engine?,
+        exports: exports.into(),
+    })
+}
+
+/// The tensors that lie one after the other in `bytes`, as float32.
+fn floats(case: &Case, bytes: &[u8]) -> Computed {
+    let (numbers, rest) = bytes.as_chunks::<4>();
+    let expected: usize = call::results(case).iter().map(|(_, length)| length).sum();
+    if numbers.len() != expected || !rest.is_empty() {
+        return Err(format!(
+            "{expected} numbers expected, {} computed",
+            numbers.len()
+        ));
+    }
+    let mut numbers = numbers.iter().map(|&b| f64::from(f32::from_le_bytes(b)));
+    let take =
+        |(name, length): (&str, usize)| (name.to_owned(), numbers.by_ref().take(length).collect());
+    Ok(call::results(case).into_iter().map(take).collect())
 }
 
 /// The engine that was asked for, with the threads that were asked for, and no other.
