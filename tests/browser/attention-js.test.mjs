@@ -86,6 +86,24 @@ for (const { threads, variant } of WAYS) {
       assert.deepEqual(told, { reused: true, noticed: true, right: true });
     });
 
+    test('a sink or a rope that says something else is another call, though it is the same object', async () => {
+      const page = await ready(threads);
+      const options = { h: 2, n: 12, d: 4 };
+      const call = { ...options, ...numbers(options, 5) };
+      const [before, after] = await page.run((given) => {
+        for (const key of ['q', 'k', 'v']) given[key] = f32(given[key]);
+        const [sink, rope] = [[0.5, -1], { base: 100 }];
+        const run = () => [...lib.attention({ ...given, sink, rope })];
+        const first = run();
+        sink[1] = 2;
+        rope.base = 10_000;
+        return [first, run()];
+      }, call);
+      const wanted = (sink, base) => expected(call, (head) => ({ sink: sink[head], rope: { layout: 'interleaved', base } }));
+      close(before, wanted([0.5, -1], 100), ROOM, 'before');
+      close(after, wanted([0.5, 2], 10_000), ROOM, 'after');
+    });
+
     test('calls of many shapes in any order share their room and stay right', async () => {
       const page = await ready(threads);
       const shapes = Array.from({ length: 11 }, (_, i) => ({ h: 1 + (i % 3), n: 3 + 13 * ((i * 7) % 11), d: 4 + 4 * (i % 4), causal: i % 2 === 0 }));

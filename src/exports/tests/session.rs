@@ -51,7 +51,7 @@ fn ready(session: &mut Session, slot: usize, sizes: Sizes, threads: usize) -> [V
     describe(session, sizes);
     assert_eq!(session.define(slot), Outcome::Done);
     assert_eq!(session.prepare(slot, true, threads), Outcome::Done);
-    let shape = parse(&session.numbers, &[]).unwrap().shape();
+    let shape = parse(&session.numbers, &session.sinks.0).unwrap().shape();
     [Buffer::Q, Buffer::K, Buffer::V, Buffer::DOut].map(|buffer| {
         let numbers = noise(buffer as u32 + 1, buffer.len(shape, true));
         session.buffer(buffer)[..numbers.len()].copy_from_slice(&numbers);
@@ -207,4 +207,38 @@ fn steps_are_counted_and_reported_on_the_calling_thread() {
         session.progress.stop();
         session.forward(0, pool, |_| unreachable!());
     });
+}
+
+#[test]
+fn sinks_have_gradients_too() {
+    let mut session = Session::default();
+    // Something else was there before.
+    session.numbers[At::SoftCap as usize] = 5.0;
+    ready(&mut session, 7, [2, 2, 6, 6, 4, 4, 0], 1);
+    session.forward(7, &Pool::new(), |_| ());
+    session.backward(7, &Pool::new(), |_| ());
+    session.numbers[At::SoftCap as usize] = 0.0;
+    for (at, sinks) in [[0.0, 1.5], [-1.0, 2.0]].into_iter().enumerate() {
+        session.sinks.0[..2].copy_from_slice(&sinks);
+        session.numbers[At::Sinks as usize] = 1.0;
+        let [q, k, v, d_out] = ready(&mut session, at, [2, 2, 6, 6, 4, 4, 0], 1);
+        assert_eq!(session.forward(at, &Pool::new(), |_| ()), Outcome::Done);
+        assert_eq!(session.backward(at, &Pool::new(), |_| ()), Outcome::Done);
+        let spec = parse(&session.numbers, &sinks).unwrap();
+        let inputs = Inputs::new(&spec, &q, &k, &v).unwrap();
+        let output = tiled::forward::<Best, _>(&spec, &inputs, &Serial).unwrap();
+        let g = tiled::backward::<Best, _>(&spec, &inputs, &output, &d_out, &Serial).unwrap();
+        for (buffer, expected) in [
+            (Buffer::DQ, g.d_q),
+            (Buffer::DK, g.d_k),
+            (Buffer::DV, g.d_v),
+            (Buffer::DSink, g.d_sink.unwrap()),
+        ] {
+            assert_eq!(
+                session.buffer(buffer)[..expected.len()],
+                expected,
+                "{buffer:?}"
+            );
+        }
+    }
 }

@@ -91,13 +91,24 @@ fn page(root: &Path) -> Result<PathBuf> {
     home::remove(&folder)?;
     home::copy(&root.join("tests/golden-page"), &folder)?;
     home::make_folder(&folder.join("www"))?;
-    let worker = "www/engine-worker.js";
-    home::copy(&root.join(worker), &folder.join(worker))?;
-    for variant in &engines::VARIANTS {
-        home::copy(
-            &engines::folder(root, &engines::ENGINE, variant),
-            &folder.join(engines::ENGINE.folder).join(variant.name),
-        )?;
+    for script in [
+        "engine-worker.js",
+        "attention.js",
+        "attention-call.js",
+        "attention-core.js",
+        "attention-long.js",
+        "attention-worker.js",
+    ] {
+        let script = Path::new("www").join(script);
+        home::copy(&root.join(&script), &folder.join(&script))?;
+    }
+    for product in [&engines::ENGINE, &engines::EXPORTS] {
+        for variant in &engines::VARIANTS {
+            home::copy(
+                &engines::folder(root, product, variant),
+                &folder.join(product.folder).join(variant.name),
+            )?;
+        }
     }
     Ok(folder)
 }

@@ -52,7 +52,12 @@ impl Scratch {
         fit(&mut self.d_out_columns, cut.v_columns * QUERIES, NO_EIGHT);
         fit(&mut self.weights, GROUPS, scores);
         fit(&mut self.d_scores, GROUPS, scores);
-        fit(&mut self.slopes, if cap { GROUPS } else { 0 }, scores);
+        if cap {
+            fit(&mut self.slopes, GROUPS, scores);
+        } else {
+            // An earlier call with a cap may have left its own.
+            self.slopes.clear();
+        }
         fit(&mut self.d_k, STRIPS * cut.k_columns, super::NO_TILE);
         fit(&mut self.d_v, STRIPS * cut.v_columns, super::NO_TILE);
     }
