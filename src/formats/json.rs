@@ -3,6 +3,10 @@
 //! The reader is our own: the safetensors header and these files need little of JSON, and a page that is small does
 //! not carry a general one.
 
+mod value;
+
+pub use value::Value;
+
 use crate::tensor::{Data, FormatError, Tensor, elements};
 
 /// Arrays and objects nest at most this deep.
@@ -298,9 +302,9 @@ impl<'a> Reader<'a> {
             };
             return Err(self.fail("a number", &got));
         }
-        let value: f64 = word
-            .parse()
-            .map_err(|_| self.fail("a number", &format!("\"{}\"", crate::number::shorten(word))))?;
+        let value = crate::decimal::parse(word).ok_or_else(|| {
+            self.fail("a number", &format!("\"{}\"", crate::number::shorten(word)))
+        })?;
         if !value.is_finite() {
             return Err(self.fail(
                 "a finite number",

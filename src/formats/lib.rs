@@ -4,6 +4,7 @@
 //! proportion to what it was given. A format is one file with `sniff` and `parse`, and one line in [`ALL`].
 
 pub mod csv;
+pub mod decimal;
 pub mod json;
 pub mod npy;
 pub mod npz;

@@ -130,9 +130,8 @@ fn read(text: &str, plain: &str) -> Result<f64, NumberError> {
     if mantissa.matches('.').count() > 1 && grouped(mantissa, '.') {
         return Err(NumberError::Grouped(shorten(text)));
     }
-    let value: f64 = plain
-        .parse()
-        .map_err(|_| NumberError::NotANumber(shorten(text)))?;
+    let value =
+        crate::decimal::parse(plain).ok_or_else(|| NumberError::NotANumber(shorten(text)))?;
     if !value.is_finite() {
         return Err(NumberError::TooLarge(shorten(text)));
     }

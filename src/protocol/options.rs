@@ -291,8 +291,7 @@ pub fn number(x: f64) -> String {
 }
 
 fn read_number(text: &str) -> Result<f64, Problem> {
-    text.parse()
-        .map_err(|_| Problem::expected("a number").got(text))
+    formats::decimal::parse(text).ok_or_else(|| Problem::expected("a number").got(text))
 }
 
 fn write_mask(m: &MaskUse) -> String {
