@@ -74,7 +74,12 @@ pub const VARIANTS: [Variant; 2] = [
             "-Clink-arg=--export=__tls_align",
             "-Clink-arg=--export=__tls_base",
         ],
-        cargo: &["--features", "threads", "-Zbuild-std=std,panic_abort"],
+        cargo: &[
+            "--features",
+            "threads",
+            "-Zbuild-std=std,panic_abort",
+            "-Zbuild-std-features=optimize_for_size",
+        ],
         wasm_opt: &["--enable-threads"],
     },
 ];

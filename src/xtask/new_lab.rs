@@ -53,7 +53,7 @@ mod tests {
 const VIEW: &str = "\
 //! TITLE on the page: controls and canvas.
 
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// The lab, as it stands in the page.
 #[component]

@@ -1,7 +1,7 @@
 //! Building and serving the page with Trunk.
 
 use crate::run::{self, say};
-use crate::setup::{self, Kit};
+use crate::setup::{self, Kit, TARGET};
 use crate::{Result, engines, home, no_more, server, take_flag, take_value};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -26,6 +26,7 @@ pub fn build(kit: &Kit, release: bool) -> Result {
     trunk.arg("build");
     if release {
         trunk.arg("--release");
+        small(&mut trunk);
     }
     let what = if release { "release" } else { "development" };
     run::timed(&format!("page: {what} build"), || {
@@ -71,6 +72,7 @@ pub fn serve_command(args: &[String]) -> Result {
     trunk.args(["serve", "--port", &port.to_string()]);
     if release {
         trunk.arg("--release");
+        small(&mut trunk);
     }
     if open {
         trunk.arg("--open");
@@ -102,6 +104,16 @@ fn trunk(kit: &Kit) -> Result<Command> {
         // Trunk takes it for a switch of its own and stumbles over the usual `1`.
         .env_remove("NO_COLOR");
     Ok(trunk)
+}
+
+/// Leaves out of a release where in the sources each call may panic, which is a thirtieth of the page. Plain `trunk`
+/// keeps it: leave to use the option takes a variable of the environment.
+fn small(trunk: &mut Command) {
+    let flags = format!("CARGO_TARGET_{TARGET}_RUSTFLAGS");
+    trunk.env("RUSTC_BOOTSTRAP", "1").env(
+        flags.to_uppercase().replace('-', "_"),
+        "-Zlocation-detail=none",
+    );
 }
 
 fn free_port() -> Result<u16> {
