@@ -1,5 +1,6 @@
 //! The application: one session, one engine, and the effects that tie them together.
 
+use crate::prelude::*;
 use crate::{
     beside::Beside,
     canvas::{
@@ -8,7 +9,7 @@ use crate::{
         picture::{CanvasFonts, Ratio},
     },
     client::{Client, Event},
-    ctx::{Computed, Ctx, EngineState, Looked, ViewOptions},
+    ctx::{Computed, Ctx, EngineState, Looked, Shared, ViewOptions},
     examples::shelf::{self, Shelf, Wish},
     header::{Header, restore_theme},
     labs::bench::{Bench, Window},
@@ -18,7 +19,6 @@ use crate::{
     text::{t, tf},
 };
 use attention::Scale;
-use leptos::prelude::*;
 use protocol::{Job, Look, Ready, Reply, Revision, Variant};
 use std::{cell::Cell, rc::Rc, sync::Arc, time::Duration};
 use wasm_bindgen::{JsCast, closure::Closure};
@@ -45,7 +45,7 @@ struct Asked {
 #[component]
 pub fn App() -> impl IntoView {
     restore_theme();
-    let ctx = Ctx {
+    let ctx = Ctx::provide(Shared {
         desk: RwSignal::new(Desk::new(Session::small_example())),
         view: RwSignal::new(Computed::Idle),
         looked: RwSignal::new(None),
@@ -60,8 +60,7 @@ pub fn App() -> impl IntoView {
         live: RwSignal::new(String::new()),
         invited: RwSignal::new(false),
         soon: Soon::default(),
-    };
-    provide_context(ctx);
+    });
     Beside::provide(ctx);
     let size = Window(RwSignal::new(window_size()));
     let ratio = Ratio(RwSignal::new(window().device_pixel_ratio()));
@@ -101,7 +100,7 @@ pub fn App() -> impl IntoView {
         })
     };
     ask(ctx, asked, begun, send);
-    let stop = Callback::new(move |()| {
+    let stop = callback(move |()| {
         client.with_value(|c| {
             if let Some(c) = c {
                 c.cancel()
@@ -109,7 +108,7 @@ pub fn App() -> impl IntoView {
         })
     });
     provide_context(Stop(stop));
-    let retry = Callback::new(move |()| {
+    let retry = callback(move |()| {
         ctx.engine.update(|e| e.failed = None);
         client.with_value(|c| {
             if let Some(c) = c {
@@ -117,12 +116,12 @@ pub fn App() -> impl IntoView {
             }
         });
     });
-    Effect::new(move || {
+    effect(move || {
         if ctx.session(|s| s.scale != Scale::InverseSqrt) {
             ctx.invited.set(true);
         }
     });
-    let on_theme = Callback::new(move |()| ctx.palette.set(Arc::new(read_palette())));
+    let on_theme = callback(move |()| ctx.palette.set(Arc::new(read_palette())));
     if let Some(starting) = document().get_element_by_id("starting") {
         starting.remove();
     }
@@ -194,7 +193,7 @@ fn ask(
             post(session);
         }
     });
-    Effect::new(move || {
+    effect(move || {
         let hover = ctx.hover.get();
         let look =
             ctx.session(|s| s.look(hover.filter(|(q, k)| *q < s.shape.n_q && *k < s.shape.n_k)));

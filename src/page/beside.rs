@@ -5,7 +5,7 @@
 //! numbers before, all of them, and are marked `aria-busy`.
 
 use crate::ctx::{Computed, Ctx, Looked};
-use leptos::prelude::*;
+use crate::prelude::*;
 use protocol::Trace;
 use std::sync::Arc;
 use wasm_bindgen::{JsCast, closure::Closure};
@@ -40,7 +40,7 @@ impl Beside {
         };
         provide_context(beside);
         let coming = StoredValue::new(false);
-        Effect::new(move || {
+        effect(move || {
             ctx.view.track();
             ctx.looked.track();
             if coming.get_value() {

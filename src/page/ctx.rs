@@ -1,14 +1,14 @@
 //! What every component of the page shares. Components read signals and send actions; nothing else writes state.
 
+use crate::prelude::*;
 use crate::{
     canvas::palette::Palette,
     session::{Action, Data, Desk, Session, SessionError},
     soon::Soon,
     source::SourceKind,
 };
-use leptos::prelude::*;
 use protocol::{CellLook, RowLook, Trace};
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
 /// A picture and how true it is.
 #[derive(Clone, Debug, Default)]
@@ -83,9 +83,8 @@ pub enum Sheet {
     Inspector,
 }
 
-/// Shared by all components; copied freely.
-#[derive(Clone, Copy)]
-pub struct Ctx {
+/// What all components share.
+pub struct Shared {
     /// Session, history, problems.
     pub desk: RwSignal<Desk>,
     /// The head's picture.
@@ -110,7 +109,27 @@ pub struct Ctx {
     pub soon: Soon,
 }
 
+/// The page's one [`Shared`]; copied freely. It is a pointer because most closures keep one, and ten signals in each of
+/// them are much code.
+#[derive(Clone, Copy)]
+pub struct Ctx(&'static Shared);
+
+impl Deref for Ctx {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        self.0
+    }
+}
+
 impl Ctx {
+    /// Gives it to all components below. It lives as long as the page.
+    pub fn provide(shared: Shared) -> Ctx {
+        let ctx = Ctx(Box::leak(Box::new(shared)));
+        provide_context(ctx);
+        ctx
+    }
+
     /// The context of the component that asks.
     pub fn get() -> Ctx {
         expect_context::<Ctx>()

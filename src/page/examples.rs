@@ -4,19 +4,19 @@
 //! under any path. What does not arrive or cannot be read is a sentence.
 
 mod fetch;
+mod index;
 pub mod shelf;
 
 pub use shelf::{FIELD, Shelf, Wish};
 
 use crate::{source::ExampleLayer, text::tf};
-use serde::Deserialize;
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
 /// Where the examples lie.
 pub const FOLDER: &str = "www/examples/minilm/";
 
 /// What there is.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Index {
     /// Name of the model.
     pub model: String,
@@ -31,7 +31,7 @@ pub struct Index {
 }
 
 /// A sentence that the model has read.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sentence {
     /// Name in file names and links.
     pub name: String,
@@ -54,7 +54,7 @@ pub struct Sentence {
 }
 
 /// A file of the folder.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct File {
     /// Its name.
     pub file: String,
@@ -63,7 +63,7 @@ pub struct File {
 }
 
 /// See [`Maps`].
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MapFile {
     /// Its name.
     pub file: String,
@@ -76,7 +76,7 @@ pub struct MapFile {
 }
 
 /// A head in a file of its own, so that a page that opens with it need not wait for its whole layer.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Opening {
     /// Its name.
     pub file: String,
@@ -89,7 +89,7 @@ pub struct Opening {
 }
 
 /// A head that shows a pattern.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
     /// Its layer.
     pub layer: usize,
@@ -146,7 +146,7 @@ fn bad_file(file: &str, why: &dyn std::fmt::Display) -> String {
 }
 
 fn read_index(text: &str) -> Result<Index, String> {
-    serde_json::from_str(text).map_err(|error| bad_file("index.json", &error))
+    Index::parse(text).map_err(|error| bad_file("index.json", &error))
 }
 
 fn read_layer(

@@ -4,12 +4,12 @@ mod theme;
 
 pub use theme::{Theme, restore_theme};
 
+use crate::prelude::*;
 use crate::{
     ctx::{Ctx, EngineState, Sheet},
     labs,
     text::{t, tf},
 };
-use leptos::prelude::*;
 use wasm_bindgen::{JsCast, closure::Closure};
 
 /// The header, with every lab of the registry.
@@ -28,9 +28,9 @@ pub fn Header(
     let tabs = labs::ALL.iter().map(|lab| {
         let (id, name) = (lab.id, t(lab.name));
         if id == current {
-            view! { <li><span class="tab" aria-current="page">{name}</span></li> }.into_any()
+            view! { <li><span class="tab" aria-current="page">{name}</span></li> }
         } else {
-            view! { <li><a class="tab" href=format!("#{id}")>{name}</a></li> }.into_any()
+            view! { <li><a class="tab" href=format!("#{id}")>{name}</a></li> }
         }
     });
     view! {
@@ -90,7 +90,7 @@ fn engine_words(state: &EngineState) -> String {
 #[component]
 fn EngineNote() -> impl IntoView {
     let ctx = Ctx::get();
-    let note = Memo::new(move |_| ctx.engine.with(|e| e.note.clone()));
+    let note = memo(move || ctx.engine.with(|e| e.note.clone()));
     view! {
         <div class="engine-note" role="status">
             {move || note.get().map(|note| view! {
@@ -112,8 +112,8 @@ fn EngineNote() -> impl IntoView {
 #[component]
 fn EngineFailed(retry: Callback<()>) -> impl IntoView {
     let ctx = Ctx::get();
-    let failed = Memo::new(move |_| ctx.engine.with(|e| e.failed.clone()));
-    move || {
+    let failed = memo(move || ctx.engine.with(|e| e.failed.clone()));
+    dynamic(move || {
         failed.get().map(|why| {
             view! {
                 <div class="engine-failed" role="alert" data-problem="engine">
@@ -124,5 +124,5 @@ fn EngineFailed(retry: Callback<()>) -> impl IntoView {
                 </div>
             }
         })
-    }
+    })
 }

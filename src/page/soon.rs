@@ -3,11 +3,11 @@
 //!
 //! Whatever happens first ends the wait: the answer, another action, a key, a press, or the clock.
 
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     session::{Action, Session},
 };
-use leptos::prelude::*;
 use std::{rc::Rc, time::Duration};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 

@@ -3,31 +3,36 @@
 //! The file is a subset of Fluent: `key = words`, with `{ $name }` for what is filled in; a line that begins with
 //! white space goes on with the words above. A test holds every key that the code asks for against the file.
 
-use std::{collections::HashMap, sync::LazyLock};
+use crate::order;
+use std::sync::LazyLock;
 
-static ENGLISH: LazyLock<HashMap<&'static str, String>> =
+/// Keys and words, in the order of the keys.
+static ENGLISH: LazyLock<Vec<(&'static str, String)>> =
     LazyLock::new(|| parse(include_str!("../../www/text/en.ftl")));
 
-fn parse(source: &'static str) -> HashMap<&'static str, String> {
-    let mut words: HashMap<&'static str, String> = HashMap::new();
-    let mut last = None;
+fn parse(source: &'static str) -> Vec<(&'static str, String)> {
+    let mut words: Vec<(&'static str, String)> = Vec::new();
     for line in source.lines().filter(|l| !l.trim_start().starts_with('#')) {
         if line.starts_with([' ', '\t']) {
-            if let Some(text) = last.and_then(|key| words.get_mut(key)) {
+            if let Some((_, text)) = words.last_mut() {
                 text.push(' ');
                 text.push_str(line.trim());
             }
         } else if let Some((key, text)) = line.split_once('=') {
-            last = Some(key.trim());
-            words.insert(key.trim(), text.trim().to_owned());
+            words.push((key.trim(), text.trim().to_owned()));
         }
     }
-    words
+    order::sorted(&words, &|a, b| a.0.cmp(b.0))
+}
+
+fn words(key: &str) -> Option<&'static str> {
+    let at = ENGLISH.binary_search_by(|(k, _)| k.cmp(&key)).ok()?;
+    Some(ENGLISH[at].1.as_str())
 }
 
 /// The words of a key; the key itself where the file has none.
 pub fn t(key: &'static str) -> &'static str {
-    ENGLISH.get(key).map_or(key, String::as_str)
+    words(key).unwrap_or(key)
 }
 
 /// The words of a key, with `{ $name }` filled in.
@@ -72,7 +77,7 @@ mod tests {
         keys_in(Path::new(env!("CARGO_MANIFEST_DIR")), &mut keys);
         let missing: Vec<_> = keys
             .iter()
-            .filter(|(key, _)| !ENGLISH.contains_key(key.as_str()))
+            .filter(|(key, _)| words(key).is_none())
             .collect();
         assert!(
             missing.is_empty(),
@@ -99,10 +104,8 @@ mod tests {
 
     #[test]
     fn what_is_filled_in_appears() {
-        assert_eq!(
-            parse("a = one\n  two\n# no\nb = { $x } = 3")["a"],
-            "one two"
-        );
-        assert_eq!(parse("b = { $x } = 3")["b"], "{ $x } = 3");
+        let said = parse("b = { $x } = 3\na = one\n  two\n# no\n");
+        let expected = [("a", "one two"), ("b", "{ $x } = 3")];
+        assert!(said.iter().map(|(k, v)| (*k, v.as_str())).eq(expected));
     }
 }

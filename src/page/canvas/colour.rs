@@ -29,8 +29,8 @@ impl Rgb {
         let mut parts = inside
             .split([',', ' ', '/'])
             .filter(|s| !s.is_empty())
-            .map(|s| s.parse::<f64>());
-        let mut next = || Some(parts.next()?.ok()?.round().clamp(0.0, 255.0) as u8);
+            .map(formats::decimal::parse);
+        let mut next = || Some(parts.next()??.round().clamp(0.0, 255.0) as u8);
         Some(Rgb([next()?, next()?, next()?]))
     }
 

@@ -5,7 +5,8 @@ use super::{
     scene::Scene,
 };
 use crate::ctx::Ctx;
-use leptos::{html::Canvas, prelude::*};
+use crate::prelude::*;
+use leptos::html::Canvas;
 use std::sync::Arc;
 use wasm_bindgen::JsCast;
 
@@ -56,7 +57,7 @@ pub fn Picture(
     let canvas = NodeRef::<Canvas>::new();
     // Painted at once: an answer that comes before the end of a frame is in that frame. What did not change costs
     // little, since images are kept.
-    Effect::new(move || {
+    effect(move || {
         let Some(canvas) = canvas.get() else { return };
         let (scene, palette, ratio) = (scene.get(), ctx.palette.get(), ratio.get());
         if let Some(context) = fitted(&canvas, scene.width, scene.height, ratio) {

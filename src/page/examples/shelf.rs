@@ -1,12 +1,12 @@
 //! What the page wants of the examples: the newest wish wins, and one that failed can be tried again.
 
 use super::{Index, Maps};
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     session::{Action, Desk, Session},
 };
-use leptos::prelude::*;
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 use wasm_bindgen_futures::spawn_local;
 
 /// A head that the reader wants to see.
@@ -57,9 +57,12 @@ impl Wish {
 /// The name under which what went wrong with the examples stands among the problems.
 pub const FIELD: &str = "example";
 
-/// The examples as the page's components see them; copied freely.
+/// The examples as the page's components see them; a pointer, as [`Ctx`] is.
 #[derive(Clone, Copy)]
-pub struct Shelf {
+pub struct Shelf(&'static Inside);
+
+/// What a [`Shelf`] points to.
+pub struct Inside {
     /// The index, once it is there.
     pub index: RwSignal<Option<Arc<Index>>>,
     /// The pictures of the shown sentence's heads, with its name.
@@ -71,16 +74,24 @@ pub struct Shelf {
     pictured: StoredValue<String>,
 }
 
+impl Deref for Shelf {
+    type Target = Inside;
+
+    fn deref(&self) -> &Inside {
+        self.0
+    }
+}
+
 impl Shelf {
-    /// Makes the shelf and gives it to all components below.
+    /// Makes the shelf and gives it to all components below. It lives as long as the page.
     pub fn provide() -> Shelf {
-        let shelf = Shelf {
+        let shelf = Shelf(Box::leak(Box::new(Inside {
             index: RwSignal::new(None),
             maps: RwSignal::new(None),
             wish: RwSignal::new(None),
             count: StoredValue::new(0),
             pictured: StoredValue::new(String::new()),
-        };
+        })));
         provide_context(shelf);
         shelf
     }

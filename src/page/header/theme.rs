@@ -1,7 +1,7 @@
 //! Light, dark, or as the reader's system is.
 
+use crate::prelude::*;
 use crate::text::{t, tf};
-use leptos::prelude::*;
 
 /// Which colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use super::{plain, rich};
 use crate::ctx::Ctx;
-use leptos::{ev, prelude::*};
+use crate::prelude::*;
+use leptos::ev;
 use wasm_bindgen::JsCast;
 
 /// One word of a [`Choice`].
@@ -53,7 +54,7 @@ pub fn Choice(
         ctx.end_gesture();
     };
     // One stop of the Tab key: the chosen word, or the first where none is.
-    let stop = Memo::new(move |_| {
+    let stop = memo(move || {
         let now = value.get();
         options.with(|all| all.iter().position(|w| w.id == now).unwrap_or(0))
     });
@@ -82,7 +83,7 @@ pub fn Choice(
                 {
                     let (at, word) = item;
                     let id = word.id.clone();
-                    let chosen = Memo::new(move |_| value.with(|v| *v == id));
+                    let chosen = memo(move || value.with(|v| *v == id));
                     let id = word.id.clone();
                     view! {
                         <button

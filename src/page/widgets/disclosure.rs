@@ -1,7 +1,7 @@
 //! A heading that opens.
 
 use super::{select::Chevron, unique_id};
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// A heading with a summary at the right; what it holds appears below when it is opened.
 #[component]

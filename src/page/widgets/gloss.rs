@@ -1,6 +1,6 @@
 //! A word that says what it means when it is asked: by a click, a tap, Enter or Space; Escape takes it back.
 
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// A word with a dotted line below it, and its meaning in a note beside it.
 #[component]

@@ -1,6 +1,7 @@
 //! How wide an element is now.
 
-use leptos::{ev, prelude::*};
+use crate::prelude::*;
+use leptos::ev;
 use wasm_bindgen::{JsCast, closure::Closure};
 
 /// Width of an element's content in CSS px and the screen's device pixels per CSS px, kept up to date. The width is 0

@@ -48,7 +48,7 @@ pub fn stepped(value: f64, count: f64, integer: bool, min: f64, max: f64) -> f64
 /// Rounded to a decimal place, as the nearest float64 to the decimal number.
 fn decimal(x: f64, place: i32) -> f64 {
     let digits = (x.abs().log10().floor() as i32 - place).clamp(0, 17) as usize;
-    format!("{x:.digits$e}").parse().unwrap_or(x)
+    formats::decimal::parse(&format!("{x:.digits$e}")).unwrap_or(x)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! A number on a line, typed.
 
 use super::{Problem, read_number, stepped, unique_id};
+use crate::prelude::*;
 use crate::{ctx::Ctx, format};
-use leptos::{ev, html, prelude::*};
+use leptos::{ev, html};
 use std::{cell::RefCell, collections::HashMap};
 
 thread_local! {
@@ -56,7 +57,7 @@ pub fn NumberField(
     let (id, problem_id) = (unique_id("number"), unique_id("problem"));
     let text = RwSignal::new(show(value.get_untracked()));
     let dirty = RwSignal::new(false);
-    let problem = Memo::new(move |_| field.with_value(|f| ctx.problem(f)));
+    let problem = memo(move || field.with_value(|f| ctx.problem(f)));
 
     // An open wish goes with the last control that it stands at.
     let (here, gone) = (name.clone(), name.clone());

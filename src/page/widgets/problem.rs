@@ -1,7 +1,7 @@
 //! The sentence below a control whose last wish could not be met.
 
 use crate::ctx::Ctx;
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// Stands below the control `field` while its wish is open. `id` is what the control's `aria-describedby` names.
 #[component]
@@ -15,8 +15,8 @@ pub fn Problem(
 ) -> impl IntoView {
     let ctx = Ctx::get();
     let name = field.clone();
-    let words = Memo::new(move |_| ctx.problem(&field));
-    move || {
+    let words = memo(move || ctx.problem(&field));
+    dynamic(move || {
         words.get().map(|words| {
             view! {
                 <p class="problem" id=id.clone() data-problem=name.clone() role="alert">
@@ -24,7 +24,7 @@ pub fn Problem(
                 </p>
             }
         })
-    }
+    })
 }
 
 /// As it stands in print: a capital at its beginning, unless a symbol stands there, and curved quotation marks.
@@ -34,14 +34,11 @@ pub fn sentence(words: &str) -> String {
     let symbol = letters
         .clone()
         .next()
-        .is_some_and(|second| !second.is_alphabetic() && second != ' ');
-    let capital = first.into_iter().flat_map(|c| {
-        let kept = symbol.then_some(c);
-        let raised = (!symbol).then(|| c.to_uppercase());
-        kept.into_iter().chain(raised.into_iter().flatten())
-    });
+        .is_some_and(|second| !second.is_ascii_alphabetic() && second != ' ');
+    let capital = first.map(|c| if symbol { c } else { c.to_ascii_uppercase() });
     let mut inside = false;
     capital
+        .into_iter()
         .chain(letters)
         .map(|c| match c {
             '"' => {

@@ -1,6 +1,6 @@
 //! Words with variables in them, as the text file writes them: `**strong**`, `*d_k*` for a variable with its index.
 
-use leptos::prelude::*;
+use crate::prelude::*;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Piece<'a> {
@@ -41,10 +41,10 @@ pub fn rich(text: &str) -> AnyView {
         .into_iter()
         .map(|piece| match piece {
             Piece::Plain(words) => words.to_owned().into_any(),
-            Piece::Strong(words) => view! { <b>{words.to_owned()}</b> }.into_any(),
-            Piece::Variable(letter, "") => view! { <var>{letter.to_owned()}</var> }.into_any(),
+            Piece::Strong(words) => view! { <b>{words.to_owned()}</b> },
+            Piece::Variable(letter, "") => view! { <var>{letter.to_owned()}</var> },
             Piece::Variable(letter, index) => {
-                view! { <var>{letter.to_owned()}<sub>{index.to_owned()}</sub></var> }.into_any()
+                view! { <var>{letter.to_owned()}<sub>{index.to_owned()}</sub></var> }
             }
         })
         .collect_view()

@@ -1,7 +1,7 @@
 //! The browser's own menu, set as underlined words.
 
 use super::{Word, unique_id};
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// A menu. Where what was chosen is refused, it shows what is in force.
 #[component]

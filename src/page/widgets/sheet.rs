@@ -1,10 +1,11 @@
 //! A part of the page that is a column on a wide screen and a sheet on a narrow one.
 
+use crate::prelude::*;
 use crate::{
     ctx::{Ctx, Sheet},
     text::t,
 };
-use leptos::{ev, html, prelude::*};
+use leptos::{ev, html};
 use wasm_bindgen::JsCast;
 
 /// A pull of the handle by so many px closes the sheet, or makes it tall when upwards.
@@ -31,8 +32,8 @@ pub fn SheetPane(
 ) -> impl IntoView {
     let ctx = Ctx::get();
     let pane = NodeRef::<html::Div>::new();
-    let open = Memo::new(move |_| ctx.sheet.get() == which);
-    let shown = Memo::new(move |_| narrow.get() && open.get());
+    let open = memo(move || ctx.sheet.get() == which);
+    let shown = memo(move || narrow.get() && open.get());
     let tall = RwSignal::new(false);
     // Height that the handle was seized at, and how far it was pulled.
     let seized = RwSignal::new(None::<f64>);

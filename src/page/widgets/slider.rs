@@ -2,7 +2,8 @@
 
 use super::{Axis, Tick, rich, ticks::labelled};
 use crate::ctx::Ctx;
-use leptos::{ev, prelude::*};
+use crate::prelude::*;
+use leptos::ev;
 
 /// Positions of the native control: fine enough that a pixel of any screen is one.
 const POSITIONS: f64 = 4096.0;
@@ -46,7 +47,7 @@ pub fn Slider(
     width: f64,
 ) -> impl IntoView {
     let ctx = Ctx::get();
-    let place = Memo::new(move |_| axis.place(value.get()));
+    let place = memo(move || axis.place(value.get()));
     let percent = move |t: f64| format!("{:.3}%", t * 100.0);
     let on_key = move |event: ev::KeyboardEvent| {
         let far = if event.shift_key() { 10.0 } else { 1.0 };
@@ -99,7 +100,7 @@ pub fn Slider(
                 prop:value=move || position(place.get())
                 on:input:target=move |event| {
                     let handle = event.target();
-                    let at = handle.value().parse::<f64>().unwrap_or(0.0) / POSITIONS;
+                    let at = handle.value_as_number() / POSITIONS;
                     slide.run(ticks.with_untracked(|ticks| axis.snapped(at, ticks)));
                     // Where the value did not follow, on a tick or refused, the handle goes back to it.
                     handle.set_value(&position(place.get_untracked()));

@@ -85,7 +85,7 @@ impl Axis {
             (self.max - self.min) * 0.01
         };
         let digits = (-finest.abs().log10().floor()).clamp(0.0, 17.0) as usize;
-        let rounded: f64 = format!("{value:.digits$}").parse().unwrap_or(value);
+        let rounded = formats::decimal::parse(&format!("{value:.digits$}")).unwrap_or(value);
         // −0 is 0 for a reader.
         (rounded + 0.0).clamp(self.min, self.max)
     }

@@ -1,7 +1,7 @@
 //! Something that is on or off, said in words.
 
+use crate::prelude::*;
 use crate::text::t;
-use leptos::prelude::*;
 
 /// A line with its state at the right; the whole line is the switch.
 #[component]

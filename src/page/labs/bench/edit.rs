@@ -118,7 +118,7 @@ pub fn dragged(start: f64, dy: f64, scale: f64, fine: bool) -> f64 {
     let steps = (start / unit + dy.round()).round();
     let value = steps * unit;
     // 0.30000000000000004 is no number that a hand meant.
-    format!("{value:.12e}").parse().unwrap_or(value)
+    formats::decimal::parse(&format!("{value:.12e}")).unwrap_or(value)
 }
 
 /// A matrix as tab-separated text, as a spreadsheet takes it.

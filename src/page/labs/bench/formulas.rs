@@ -4,14 +4,14 @@ pub mod build;
 pub mod mathml;
 
 use super::inspector::{self, facts::Shown};
+use crate::prelude::*;
 use build::{Body, Formula, Word};
-use leptos::prelude::*;
 
 /// The strip below the bench: score, weight, output row.
 #[component]
 pub fn Formulas() -> impl IntoView {
     let shown = inspector::shown();
-    let formulas = Memo::new(move |_| shown.get().as_ref().map(build::formulas));
+    let formulas = memo(move || shown.get().as_ref().map(build::formulas));
     let stale = move || shown.with(|s| s.as_ref().is_some_and(|s| s.stale));
     let values = move |name: &'static str| shown.with(|s| s.as_ref().map(|s| value_of(s, name)));
     view! {
@@ -50,10 +50,10 @@ fn value_of(shown: &Shown, name: &str) -> String {
 fn one(formula: Formula, name: &'static str, exact: String) -> impl IntoView {
     let body = match formula.body {
         Body::Math(math) => {
-            view! { <div class="math" tabindex="0" inner_html=math></div> }.into_any()
+            view! { <div class="math" tabindex="0" inner_html=math></div> }
         }
         Body::Words(words) => {
-            view! { <p class="in-words">{crate::widgets::rich(&words)}</p> }.into_any()
+            view! { <p class="in-words">{crate::widgets::rich(&words)}</p> }
         }
     };
     view! {
@@ -68,7 +68,7 @@ fn one(formula: Formula, name: &'static str, exact: String) -> impl IntoView {
 fn word(word: Word) -> AnyView {
     match word {
         Word::Plain(text) => text.into_any(),
-        Word::Name(name) => view! { <b>{name.view()}</b> }.into_any(),
+        Word::Name(name) => view! { <b>{name.view()}</b> },
     }
 }
 

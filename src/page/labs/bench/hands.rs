@@ -5,6 +5,7 @@ use super::{
     layout::{Layout, Matrix},
     scene::Heats,
 };
+use crate::prelude::*;
 use crate::{
     canvas::heat::Scale,
     ctx::Ctx,
@@ -12,7 +13,7 @@ use crate::{
     text::{t, tf},
 };
 use attention::{BitMatrix, KeyIdx, QueryIdx};
-use leptos::prelude::*;
+use std::ops::Deref;
 
 /// A cell of a board: matrix, row, column on the screen.
 pub type Spot = (Matrix, usize, usize);
@@ -55,9 +56,12 @@ enum Gesture {
     },
 }
 
-/// The hands on one board.
+/// The hands on one board; a pointer, as [`Ctx`] is.
 #[derive(Clone, Copy)]
-pub struct Hands {
+pub struct Hands(&'static Inside);
+
+/// What [`Hands`] point to.
+pub struct Inside {
     ctx: Ctx,
     /// The keyboard's cursor; it stays when focus leaves.
     pub cursor: RwSignal<Spot>,
@@ -70,17 +74,25 @@ pub struct Hands {
     gesture: StoredValue<Gesture>,
 }
 
+impl Deref for Hands {
+    type Target = Inside;
+
+    fn deref(&self) -> &Inside {
+        self.0
+    }
+}
+
 impl Hands {
-    /// Hands that rest on a matrix.
+    /// Hands that rest on a matrix. They live as long as the page, so there is one pair for each board.
     pub fn new(ctx: Ctx, on: Matrix) -> Hands {
-        Hands {
+        Hands(Box::leak(Box::new(Inside {
             ctx,
             cursor: RwSignal::new((on, 0, 0)),
             focused: RwSignal::new(None),
             pointed: RwSignal::new(None),
             editor: RwSignal::new(None),
             gesture: StoredValue::new(Gesture::None),
-        }
+        })))
     }
 
     /// The cursor where it is drawn: with focus only.

@@ -2,7 +2,7 @@
 
 use super::Fold;
 use crate::ctx::{Ctx, Sheet};
-use leptos::prelude::*;
+use crate::prelude::*;
 use wasm_bindgen::JsCast;
 
 /// Room left between the row and the edge of the sheet, px.

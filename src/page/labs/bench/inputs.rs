@@ -17,15 +17,15 @@ mod suggested;
 
 pub use scale::ScaleControl;
 
+use crate::prelude::*;
 use crate::{ctx::Ctx, text::t};
-use leptos::prelude::*;
 
 /// All inputs, in reading order. Sizes stand next to the source where the reader sets them, and further down where a
 /// real head fixes them.
 #[component]
 pub fn Inputs() -> impl IntoView {
     let ctx = Ctx::get();
-    let free = Memo::new(move |_| ctx.session(|s| s.sizes_are_free()));
+    let free = memo(move || ctx.session(|s| s.sizes_are_free()));
     view! {
         <div class="inputs-list">
             <source::SourceInput />

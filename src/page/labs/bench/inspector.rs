@@ -22,6 +22,7 @@ pub use dialog::Dialog;
 pub use width::of as width_of;
 
 use super::{Window, tables};
+use crate::prelude::*;
 use crate::{
     beside::Beside,
     canvas::{heat::Scale, picture::Picture},
@@ -33,7 +34,7 @@ use crate::{
 };
 use facts::{Setting, Shown};
 use jacobian::Grid;
-use leptos::{html::Div, prelude::*};
+use leptos::html::Div;
 use plane::Plane;
 use std::sync::Arc;
 
@@ -48,8 +49,8 @@ pub fn js(x: f64) -> String {
 /// Trace, row, cell and setting, as soon as they fit each other.
 pub fn shown() -> Memo<Option<Shown>> {
     let (ctx, beside) = (Ctx::get(), Beside::get());
-    let setting = Memo::new(move |_| Arc::new(ctx.session(Setting::of)));
-    Memo::new(move |_| {
+    let setting = memo(move || Arc::new(ctx.session(Setting::of)));
+    memo(move || {
         let (trace, stale, looked) =
             beside.with(|n| (n.view.last().cloned(), n.view.is_stale(), n.looked.clone()));
         Shown::new(trace?, looked?, setting.get(), stale)
@@ -85,7 +86,7 @@ fn Row(narrow: Signal<bool>) -> impl IntoView {
     let shown = shown();
     let place = NodeRef::<Div>::new();
     let width = width_of(place, COLUMN);
-    let have = Memo::new(move |_| shown.with(Option::is_some));
+    let have = memo(move || shown.with(Option::is_some));
     let stale = move || shown.with(|s| s.as_ref().is_some_and(|s| s.stale));
     view! {
         <div class="row-inspector" node_ref=place class:stale=stale aria-busy=busy()>
@@ -94,11 +95,11 @@ fn Row(narrow: Signal<bool>) -> impl IntoView {
                 <Bars shown=shown width=width />
                 <readouts::Reads
                     label=t("read-row-label")
-                    lines=Signal::derive(move || shown.with(|s| s.as_ref().map(readouts::row).unwrap_or_default()))
+                    lines=derive(move || shown.with(|s| s.as_ref().map(readouts::row).unwrap_or_default()))
                 />
                 <readouts::Reads
                     label=t("read-all-label")
-                    lines=Signal::derive(move || shown.with(|s| s.as_ref().map(readouts::all).unwrap_or_default()))
+                    lines=derive(move || shown.with(|s| s.as_ref().map(readouts::all).unwrap_or_default()))
                 />
                 <Derivatives shown=shown width=width />
                 <Output shown=shown width=width />
@@ -110,7 +111,7 @@ fn Row(narrow: Signal<bool>) -> impl IntoView {
 #[component]
 fn Title(shown: Memo<Option<Shown>>, narrow: Signal<bool>) -> impl IntoView {
     let ctx = Ctx::get();
-    let place = Memo::new(move |_| {
+    let place = memo(move || {
         shown.with(|s| {
             s.as_ref()
                 .map(|s| (s.query(), s.key(), s.setting.names.query(s.query())))
@@ -121,11 +122,9 @@ fn Title(shown: Memo<Option<Shown>>, narrow: Signal<bool>) -> impl IntoView {
             names::Name::Index(..) => view! {
                 {t("inspector-row-index")} " " <mark>{query}</mark> " "
                 <span class="plain">{tf("inspector-row-key", &[("key", &key)])}</span>
-            }
-            .into_any(),
+            },
             name => {
                 view! { {tf("inspector-row", &[("row", &query)])} " " <mark>{name.view()}</mark> }
-                    .into_any()
             }
         })
     };
@@ -149,11 +148,11 @@ fn Title(shown: Memo<Option<Shown>>, narrow: Signal<bool>) -> impl IntoView {
     view! {
         <header class="row-title">
             <h2 data-read="row" data-value=move || place.get().map(|(q, k, _)| format!("{q},{k}"))>
-                {heading}
+                {move || heading()}
             </h2>
             <Show
                 when=move || narrow.get()
-                fallback=move || view! { <span class="hint">{hint}</span> }
+                fallback=move || view! { <span class="hint">{move || hint()}</span> }
             >
                 <span class="steps">
                     <button class="text-button" data-name="previous-row" on:click=move |_| step(-1)>{t("inspector-previous")}</button>
@@ -174,17 +173,16 @@ fn Bars(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
         },
     );
     // The scale of S, so that bars and cells tell the same; once a trace, not once a hover.
-    let end = Memo::new(move |_| {
+    let end = memo(move || {
         trace.with(|t| match t.as_ref().map(|t| Scale::signed_for(&t.scores)) {
             Some(Scale::Signed { max }) => max,
             _ => 1.0,
         })
     });
-    let lines =
-        Memo::new(move |_| shown.with(|s| s.as_ref().map(Shown::lines).unwrap_or_default()));
+    let lines = memo(move || shown.with(|s| s.as_ref().map(Shown::lines).unwrap_or_default()));
     let rest = move || shown.with(|s| s.as_ref().and_then(|s| s.rest(&lines.get())));
-    let nothing = Memo::new(move |_| shown.with(|s| s.as_ref().is_some_and(Shown::sees_nothing)));
-    let scene = Memo::new(move |_| {
+    let nothing = memo(move || shown.with(|s| s.as_ref().is_some_and(Shown::sees_nothing)));
+    let scene = memo(move || {
         shown.with(|s| {
             Arc::new(
                 s.as_ref()
@@ -207,7 +205,7 @@ fn Bars(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
     };
     view! {
         <div class="bars">
-            <Picture scene=scene label=Signal::derive(label) />
+            <Picture scene=scene label=derive(label) />
             <Show when=move || nothing.get()>
                 <p class="note sees-nothing" data-read="sees_nothing">{t("inspector-sees-nothing")}</p>
             </Show>
@@ -259,7 +257,7 @@ fn Spoken(shown: Memo<Option<Shown>>, lines: Memo<Vec<facts::Line>>) -> impl Int
                     <th scope="col">{t("inspector-weight")}</th>
                 </tr>
             </thead>
-            <tbody>{rows}</tbody>
+            <tbody>{move || rows()}</tbody>
         </table>
     }
 }
@@ -268,15 +266,15 @@ fn Spoken(shown: Memo<Option<Shown>>, lines: Memo<Vec<facts::Line>>) -> impl Int
 #[component]
 fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
     let ctx = Ctx::get();
-    let grid = Memo::new(move |_| {
+    let grid = memo(move || {
         shown.with(|s| {
             s.as_ref()
                 .map(|s| Grid::small(width.get(), s.n_k(), s.setting.names.tokens()))
         })
     });
-    let numbers = Memo::new(move |_| grid.get().is_some_and(|g| g.numbers));
+    let numbers = memo(move || grid.get().is_some_and(|g| g.numbers));
     let scene_of = move |draw: fn(&Shown, &Grid) -> crate::canvas::scene::Scene| {
-        Memo::new(move |_| {
+        memo(move || {
             shown.with(|s| match (s, grid.get()) {
                 (Some(s), Some(g)) if g.n == s.n_k() => Arc::new(draw(s, &g)),
                 _ => Arc::default(),
@@ -284,7 +282,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
         })
     };
     let jacobian = scene_of(jacobian::scene);
-    let gradient = Memo::new(move |_| {
+    let gradient = memo(move || {
         let across = if numbers.get() {
             width.get()
         } else {
@@ -353,7 +351,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
                     title=t("jacobian-enlarge")
                     on:click=move |_| large.set(true)
                 >
-                    <Picture scene=jacobian label=Signal::derive(|| t("jacobian-picture").to_owned()) />
+                    <Picture scene=jacobian label=derive(|| t("jacobian-picture").to_owned()) />
                 </button>
                 <Show when=underflowed>
                     <p class="note">{t("jacobian-underflow")}</p>
@@ -366,7 +364,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
                     </span>
                 </h3>
                 <div data-read="d_scores" data-value=exact>
-                    <Picture scene=gradient label=Signal::derive(gradient_label) />
+                    <Picture scene=gradient label=derive(gradient_label) />
                 </div>
             </section>
         </div>
@@ -381,7 +379,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
 #[component]
 fn Output(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
     let Window(window) = expect_context::<Window>();
-    let fits = Memo::new(move |_| shown.with(|s| s.as_ref().is_some_and(mix::fits)));
+    let fits = memo(move || shown.with(|s| s.as_ref().is_some_and(mix::fits)));
     // The plane belongs to the row to which the hand returns, so that it holds still while the pointer moves.
     let basis = Memo::new_with_compare(
         move |_| shown.with(|s| s.as_ref().map(|s| (s.shared().clone(), s.setting.home))),
@@ -402,7 +400,7 @@ fn Output(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
             Plane::of(&trace.v, weights, s.d_v, before.and_then(Option::as_deref)).map(Arc::new)
         })
     });
-    let picture = Memo::new(move |_| {
+    let picture = memo(move || {
         shown.with(|s| match (s, plane.get()) {
             (Some(s), Some(plane)) if plane.width() == s.trace().shape.d_v => {
                 let height = plane_height(width.get(), window.get().1);
@@ -424,12 +422,12 @@ fn Output(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
     let sum = move || shown.with(|s| s.as_ref().map(|s| mix::view(s).into_any()));
     view! {
         <section class="output">
-            <h3>{t("output")} " " <span class="plain">{heading}</span></h3>
+            <h3>{t("output")} " " <span class="plain">{move || heading()}</span></h3>
             <Show when=move || fits.get() fallback=move || view! {
                 <p class="soft">{caption}</p>
-                <Picture scene=picture label=Signal::derive(move || t("output-picture").to_owned()) />
+                <Picture scene=picture label=derive(move || t("output-picture").to_owned()) />
             }>
-                {sum}
+                {move || sum()}
             </Show>
         </section>
     }

@@ -1,12 +1,12 @@
 //! The line above the picture: one gesture to make, or what a reader should know of the row that they look at.
 
 use super::{Fold, Window, names};
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     format,
     text::{t, tf},
 };
-use leptos::prelude::*;
 
 /// What the line says.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ enum Words {
 #[component]
 pub fn Invite() -> impl IntoView {
     let ctx = Ctx::get();
-    let words = Memo::new(move |_| {
+    let words = memo(move || {
         let row = ctx.session(|s| s.look_at().0);
         let name = ctx.session(|s| names::label(&s.query_name(row)).text);
         ctx.view.with(|v| {
@@ -65,8 +65,8 @@ pub fn Invite() -> impl IntoView {
         })
     });
     let Window(window) = expect_context::<Window>();
-    let phone = Memo::new(move |_| Fold::of(window.get()) == Fold::Phone);
-    move || {
+    let phone = memo(move || Fold::of(window.get()) == Fold::Phone);
+    dynamic(move || {
         let line = match words.get()? {
             Words::Try { row, keys } => view! {
                 <b>{t("invite-try")}</b>
@@ -77,13 +77,19 @@ pub fn Invite() -> impl IntoView {
                 " "
                 <mark>{row}</mark>
                 {if phone.get() { t("invite-swipe").to_owned() } else { tf("invite-reads", &[("keys", &keys)]) }}
+            },
+            Words::Empty { row } => {
+                view! { <b>{tf("invite-empty", &[("row", &row)])}</b> " " {t("invite-empty-why")} }
             }
-            .into_any(),
-            Words::Empty { row } => view! { <b>{tf("invite-empty", &[("row", &row)])}</b> " " {t("invite-empty-why")} }.into_any(),
             Words::Overflow { row } => {
-                view! { <b>{tf("invite-overflow", &[("row", &row)])}</b> " " {t("invite-overflow-why")} }.into_any()
+                view! { <b>{tf("invite-overflow", &[("row", &row)])}</b> " " {t("invite-overflow-why")} }
             }
-            Words::Means { row, keys, top, norm } => view! {
+            Words::Means {
+                row,
+                keys,
+                top,
+                norm,
+            } => view! {
                 <mark>{row}</mark>
                 " "
                 {tf("invite-now", &[("keys", &keys)])}
@@ -98,9 +104,8 @@ pub fn Invite() -> impl IntoView {
                     <b>{format::fixed(norm, 3)}</b>
                 })}
                 "."
-            }
-            .into_any(),
+            },
         };
         Some(view! { <p class="invite" data-name="invite">{line}</p> })
-    }
+    })
 }

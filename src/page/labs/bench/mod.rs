@@ -11,11 +11,11 @@ pub mod stage;
 mod in_sight;
 mod invite;
 
+use crate::prelude::*;
 use crate::{
     ctx::{Ctx, Sheet},
     widgets::SheetPane,
 };
-use leptos::prelude::*;
 use stage::{Pipeline, Tokens};
 
 /// How wide the page is: decides how it folds.
@@ -63,9 +63,9 @@ pub fn Bench() -> impl IntoView {
     tables::Wanted::provide();
     let ctx = Ctx::get();
     let Window(window) = expect_context::<Window>();
-    let fold = Memo::new(move |_| Fold::of(window.get()));
-    let narrow = Signal::derive(move || fold.get() != Fold::Wide);
-    let phone = Signal::derive(move || fold.get() == Fold::Phone);
+    let fold = memo(move || Fold::of(window.get()));
+    let narrow = derive(move || fold.get() != Fold::Wide);
+    let phone = derive(move || fold.get() == Fold::Phone);
     let stage = RwSignal::new(layout::Matrix::A);
     in_sight::keep_row_in_sight(fold);
     view! {

@@ -17,6 +17,7 @@ use super::{
     scene::{self, Heats, Show},
     tables::Tables,
 };
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     session::Data,
@@ -24,14 +25,14 @@ use crate::{
     widgets::{Gloss, measured},
 };
 use attention::Shape;
-use leptos::{html, prelude::*};
+use leptos::html;
 use protocol::Trace;
 use wasm_bindgen::JsCast;
 
 /// The width of an element, kept true.
 fn width_of(element: NodeRef<html::Div>) -> Memo<f64> {
     let size = measured(move || element.get().map(|e| e.unchecked_into()));
-    Memo::new(move |_| size.get().0)
+    memo(move || size.get().0)
 }
 
 fn shape_of(trace: &Trace) -> Shape {
@@ -62,12 +63,12 @@ pub fn Pipeline(
     let width = width_of(outer);
 
     // The masks' cells change with the session, not with the pointer.
-    let masks = Memo::new(move |_| ctx.session(|s| (s.shape, s.masks.clone(), s.drawn.clone())));
-    let seen = Memo::new(move |_| {
+    let masks = memo(move || ctx.session(|s| (s.shape, s.masks.clone(), s.drawn.clone())));
+    let seen = memo(move || {
         masks.with(|_| ());
         Same::new(ctx.desk.with_untracked(|d| boards::visibility(d.session())))
     });
-    let still = Memo::new(move |_| {
+    let still = memo(move || {
         let stale = ctx.view.with(|v| v.is_stale());
         ctx.session(|s| {
             let mut show = boards::show(s, ctx.options.get(), &seen.get(), stale);
@@ -76,14 +77,14 @@ pub fn Pipeline(
             show
         })
     });
-    let trace = Memo::new(move |_| ctx.view.with(|v| v.last().map(|t| Same(t.clone()))));
-    let heats = Memo::new(move |_| {
+    let trace = memo(move || ctx.view.with(|v| v.last().map(|t| Same(t.clone()))));
+    let heats = memo(move || {
         let show = still.get();
         trace
             .get()
             .map(|trace| Same::new(Heats::new(&trace, &show)))
     });
-    let layout = Memo::new(move |_| {
+    let layout = memo(move || {
         let (shape, w) = (
             trace.with(|t| t.as_ref().map(|t| shape_of(t)))?,
             width.get(),
@@ -113,8 +114,8 @@ pub fn Pipeline(
         })
     });
     // The picture waits for the trace: an edit by itself does not redraw the old numbers.
-    let pin = Memo::new(move |_| ctx.session(|s| (s.look_at(), s.pin.is_some())));
-    let picture = Memo::new(move |_| {
+    let pin = memo(move || ctx.session(|s| (s.look_at(), s.pin.is_some())));
+    let picture = memo(move || {
         let (layout, trace, heats) = (layout.get()?, trace.get()?, heats.get()?);
         let mut show: Show = still.get();
         let (pinned, held) = pin.get();
@@ -130,7 +131,7 @@ pub fn Pipeline(
             .filter(|p| !matches!(p.0, Matrix::S | Matrix::A));
         Some(Same::new(scene::pipeline(&layout, &trace, &heats, &show)))
     });
-    let label = Signal::derive(move || {
+    let label = derive(move || {
         ctx.view.with(|v| {
             v.last().map_or_else(String::new, |t| {
                 let s = t.shape;
@@ -154,7 +155,7 @@ pub fn Pipeline(
                 view! {
                     <button
                         type="button"
-                        class=format!("stage-tab hue-{}", words.to_lowercase())
+                        class=format!("stage-tab hue-{}", words.to_ascii_lowercase())
                         data-name=format!("stage-{words}")
                         aria-current=move || if stage.get() == m { "true" } else { "false" }
                         on:click=move |_| stage.set(m)
@@ -166,17 +167,17 @@ pub fn Pipeline(
             .collect_view()
     };
     view! {
-        <leptos::prelude::Show when=move || fold.get() == Fold::Phone>
-            <nav class="stage-tabs" aria-label=t("stage-tabs")>{strip}</nav>
-        </leptos::prelude::Show>
+        <Show when=move || fold.get() == Fold::Phone>
+            <nav class="stage-tabs" aria-label=t("stage-tabs")>{move || strip()}</nav>
+        </Show>
         <div class="stage" node_ref=outer class:stale=move || ctx.view.with(|v| v.is_stale()) data-name="stage">
             <Board
-                layout=Signal::derive(move || layout.get())
-                picture=Signal::derive(move || picture.get())
-                heats=Signal::derive(move || heats.get())
+                layout=derive(move || layout.get())
+                picture=derive(move || picture.get())
+                heats=derive(move || heats.get())
                 label
                 hands
-                swipe=Callback::new(move |forward: bool| {
+                swipe=callback(move |forward: bool| {
                     if fold.get_untracked() == Fold::Phone {
                         let at = Matrix::PIPELINE.iter().position(|m| *m == stage.get_untracked()).unwrap_or(0);
                         let to = if forward { (at + 1).min(6) } else { at.saturating_sub(1) };
@@ -188,8 +189,8 @@ pub fn Pipeline(
         <div class="below">
         <StageLine
             hands
-            heats=Signal::derive(move || heats.get())
-            hint=Signal::derive(move || if fold.get() == Fold::Phone { "" } else { t("stage-hint") })
+            heats=derive(move || heats.get())
+            hint=derive(move || if fold.get() == Fold::Phone { "" } else { t("stage-hint") })
         />
             <Running/>
             <span class="signs"><Gloss id="gloss-signs" word=t("signs") means=t("gloss-signs")/></span>
@@ -204,11 +205,11 @@ pub fn Pipeline(
 pub fn Tokens() -> impl IntoView {
     let ctx = Ctx::get();
     let hands = Hands::new(ctx, Matrix::X);
-    let shown = Memo::new(move |_| ctx.session(|s| matches!(s.data, Data::Tokens { .. })));
+    let shown = memo(move || ctx.session(|s| matches!(s.data, Data::Tokens { .. })));
     view! {
-        <leptos::prelude::Show when=move || shown.get()>
+        <Show when=move || shown.get()>
             <TokensBoard hands/>
-        </leptos::prelude::Show>
+        </Show>
     }
 }
 
@@ -217,7 +218,7 @@ fn TokensBoard(hands: Hands) -> impl IntoView {
     let ctx = Ctx::get();
     let outer = NodeRef::<html::Div>::new();
     let width = width_of(outer);
-    let layout = Memo::new(move |_| {
+    let layout = memo(move || {
         let w = width.get();
         (w >= 50.0)
             .then(|| {
@@ -232,7 +233,7 @@ fn TokensBoard(hands: Hands) -> impl IntoView {
             })
             .flatten()
     });
-    let picture = Memo::new(move |_| {
+    let picture = memo(move || {
         let layout = layout.get()?;
         let hover = ctx.hover.get();
         Some(ctx.session(|s| {
@@ -253,14 +254,14 @@ fn TokensBoard(hands: Hands) -> impl IntoView {
         </h2>
         <div class="stage tokens" node_ref=outer data-name="tokens-stage">
             <Board
-                layout=Signal::derive(move || layout.get())
-                picture=Signal::derive(move || picture.get())
-                heats=Signal::derive(|| None)
-                label=Signal::derive(|| t("tokens-label").to_owned())
+                layout=derive(move || layout.get())
+                picture=derive(move || picture.get())
+                heats=derive(|| None)
+                label=derive(|| t("tokens-label").to_owned())
                 hands
-                swipe=Callback::new(|_| ())
+                swipe=callback(|_| ())
             />
         </div>
-        <StageLine hands heats=Signal::derive(|| None) hint=""/>
+        <StageLine hands heats=derive(|| None) hint=""/>
     }
 }

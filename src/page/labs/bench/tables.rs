@@ -3,11 +3,12 @@
 pub mod matrix;
 
 use super::inspector::{self, Dialog, facts::Shown, js, names::Name};
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     text::{t, tf},
 };
-use leptos::{ev, html::Textarea, prelude::*, task::spawn_local};
+use leptos::{ev, html::Textarea, task::spawn_local};
 use matrix::Matrix;
 pub use matrix::word;
 use wasm_bindgen::{JsCast, JsValue};
@@ -59,7 +60,7 @@ pub fn Tables() -> impl IntoView {
     let shown = inspector::shown();
     let wanted = Wanted::get();
     let open = wanted.open;
-    let have = Memo::new(move |_| shown.with(Option::is_some));
+    let have = memo(move || shown.with(Option::is_some));
     let key = window_event_listener(ev::keydown, move |event| {
         let with_modifier = event.ctrl_key() || event.meta_key() || event.alt_key();
         if event.key() == "t"
@@ -73,7 +74,7 @@ pub fn Tables() -> impl IntoView {
         }
     });
     on_cleanup(move || key.remove());
-    let title = Signal::derive(|| t("table-title").to_owned());
+    let title = derive(|| t("table-title").to_owned());
     view! {
         <button
             class="quiet tables-open"
@@ -108,10 +109,9 @@ fn in_field(event: &ev::KeyboardEvent) -> bool {
 #[component]
 fn Inside(shown: Memo<Option<Shown>>, wanted: Wanted, ctx: Ctx) -> impl IntoView {
     let Wanted { matrix, from, .. } = wanted;
-    let size =
-        Memo::new(move |_| shown.with(|s| s.as_ref().map_or((0, 0), |s| matrix.get().size(s))));
+    let size = memo(move || shown.with(|s| s.as_ref().map_or((0, 0), |s| matrix.get().size(s))));
     // A page that a smaller matrix no longer has is not asked for.
-    let begin = Memo::new(move |_| {
+    let begin = memo(move || {
         let ((row, col), (rows, cols)) = (from.get(), size.get());
         let last = |n: usize| n.saturating_sub(1) / PAGE * PAGE;
         (row.min(last(rows)), col.min(last(cols)))
@@ -163,8 +163,8 @@ fn Inside(shown: Memo<Option<Shown>>, wanted: Wanted, ctx: Ctx) -> impl IntoView
         </div>
         {move || match copied.get() {
             None => ().into_any(),
-            Some(Ok(())) => view! { <p class="note" role="status">{t("table-copied")}</p> }.into_any(),
-            Some(Err(csv)) => view! { <ByHand csv=csv /> }.into_any(),
+            Some(Ok(())) => view! { <p class="note" role="status">{t("table-copied")}</p> },
+            Some(Err(csv)) => view! { <ByHand csv=csv /> },
         }}
         <div class="tables-cells" tabindex="0" role="region" aria-label=move || matrix.get().words()>
             {move || shown.with(|s| s.as_ref().map(|s| table(s, matrix.get(), begin.get())))}
@@ -176,7 +176,7 @@ fn Inside(shown: Memo<Option<Shown>>, wanted: Wanted, ctx: Ctx) -> impl IntoView
 #[component]
 fn ByHand(csv: String) -> impl IntoView {
     let area = NodeRef::<Textarea>::new();
-    Effect::new(move || {
+    effect(move || {
         if let Some(area) = area.get() {
             area.select();
         }
@@ -214,7 +214,7 @@ fn Pages(
         view! {
             <Show when=move || { count() > PAGE }>
                 <span class="pages" data-name=format!("table-{id}")>
-                    {words} " "
+                    {move || words()} " "
                     <button
                         class="quiet"
                         data-name=format!("table-{id}-back")
@@ -245,8 +245,8 @@ fn table(shown: &Shown, matrix: Matrix, (row0, col0): (usize, usize)) -> impl In
     let heads = cols
         .clone()
         .map(|c| match matrix.col_name(shown, c) {
-            Some(name) => view! { <th scope="col">{name.view()} {place(&name, c)}</th> }.into_any(),
-            None => view! { <th scope="col">{c}</th> }.into_any(),
+            Some(name) => view! { <th scope="col">{name.view()} {place(&name, c)}</th> },
+            None => view! { <th scope="col">{c}</th> },
         })
         .collect_view();
     let body = rows

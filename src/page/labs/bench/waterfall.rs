@@ -3,6 +3,7 @@
 pub mod scene;
 
 use super::inspector::{self, facts::Shown, names::Name};
+use crate::prelude::*;
 use crate::{
     canvas::{
         chart,
@@ -11,7 +12,7 @@ use crate::{
     ctx::Ctx,
     text::{t, tf},
 };
-use leptos::{html, prelude::*};
+use leptos::html;
 use scene::Drawn;
 use std::sync::Arc;
 
@@ -24,10 +25,9 @@ pub fn Waterfall() -> impl IntoView {
     let shown = inspector::shown();
     let place = NodeRef::<html::Div>::new();
     let width = inspector::width_of(place, PLACE);
-    let drawn = Memo::new(move |_| {
-        shown.with(|s| s.as_ref().map(|s| Arc::new(scene::draw(s, width.get()))))
-    });
-    let top = Memo::new(move |_| {
+    let drawn =
+        memo(move || shown.with(|s| s.as_ref().map(|s| Arc::new(scene::draw(s, width.get())))));
+    let top = memo(move || {
         drawn.with(|d| {
             d.as_ref()
                 .map_or_else(Arc::default, |d| Arc::new(d.scene.clone()))
@@ -60,10 +60,10 @@ pub fn Waterfall() -> impl IntoView {
     };
     view! {
         <section class="waterfall" class:stale=stale aria-busy=inspector::busy() aria-label=t("waterfall-title")>
-            <h2>{heading}</h2>
+            <h2>{move || heading()}</h2>
             <div class="layers" node_ref=place>
                 <Bars drawn=drawn />
-                <Picture scene=top label=Signal::derive(label) class="over" />
+                <Picture scene=top label=derive(label) class="over" />
             </div>
             // What the picture prints, for tests and for whoever listens.
             <dl class="visually-hidden">
@@ -90,17 +90,15 @@ fn title(shown: &Shown, narrow: bool) -> AnyView {
             <b>{q.view()}</b> " " {t("waterfall-asks")} " " <b>{k.view()}</b> " " {t("waterfall-answers")} " "
             <span class="q"><var>"q"</var></span> " · " <span class="k"><var>"k"</var></span> " "
             {tf("waterfall-steps", &[("n", &n)])}
-        }
-        .into_any();
+        };
     }
-    let of = |letter: &'static str, name: Name| {
-        match name {
-        Name::Index(_, index) => view! { <span class=letter><var>{letter}</var><sub>{index}</sub></span> }.into_any(),
+    let of = |letter: &'static str, name: Name| match name {
+        Name::Index(_, index) => {
+            view! { <span class=letter><var>{letter}</var><sub>{index}</sub></span> }
+        }
         name => view! {
             <span class=letter><var>{letter}</var></span> " " {t("waterfall-of")} " " <b>{name.view()}</b>
-        }
-        .into_any(),
-    }
+        },
     };
     let terms = if n == 1 {
         t("waterfall-term").to_owned()
@@ -110,7 +108,6 @@ fn title(shown: &Shown, narrow: bool) -> AnyView {
     view! {
         <b>{t("waterfall-title")} "."</b> " " {of("q", q)} " " {t("waterfall-times")} " " {of("k", k)} ", " {terms}
     }
-    .into_any()
 }
 
 /// The layer that `plotters` draws.
@@ -120,7 +117,7 @@ fn Bars(drawn: Memo<Option<Arc<Drawn>>>) -> impl IntoView {
     let Ratio(ratio) = expect_context::<Ratio>();
     let canvas = NodeRef::<html::Canvas>::new();
     let failed = RwSignal::new(None::<String>);
-    Effect::new(move || {
+    effect(move || {
         let (Some(canvas), Some(drawn)) = (canvas.get(), drawn.get()) else {
             return;
         };

@@ -1,5 +1,6 @@
 //! Soft cap, sink logit and QK-norm: off for most readers, each with a typed value and a line where that teaches.
 
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     format,
@@ -7,7 +8,6 @@ use crate::{
     text::{t, tf},
     widgets::{Axis, Disclosure, NumberField, Slider, Tick, Toggle},
 };
-use leptos::prelude::*;
 
 /// One of the three.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ fn all() -> [Extra; 3] {
 #[component]
 pub fn ExtrasInput() -> impl IntoView {
     let ctx = Ctx::get();
-    let summary = Signal::derive(move || {
+    let summary = derive(move || {
         match ctx.session(|s| all().iter().filter(|e| (e.read)(s).is_some()).count()) {
             0 => t("off").to_owned(),
             n => tf("extras-on", &[("n", &n)]),
@@ -80,9 +80,9 @@ pub fn ExtrasInput() -> impl IntoView {
 #[component]
 fn ExtraInput(extra: Extra) -> impl IntoView {
     let ctx = Ctx::get();
-    let value = Memo::new(move |_| ctx.session(extra.read));
-    let on = Memo::new(move |_| value.get().is_some());
-    let number = Memo::new(move |_| value.get().unwrap_or(extra.usual));
+    let value = memo(move || ctx.session(extra.read));
+    let on = memo(move || value.get().is_some());
+    let number = memo(move || value.get().unwrap_or(extra.usual));
     let set = move |to: f64| ctx.act((extra.write)(Some(to)));
     let switch = move |on: bool| {
         ctx.clear(extra.name);
@@ -90,15 +90,15 @@ fn ExtraInput(extra: Extra) -> impl IntoView {
         ctx.act((extra.write)(on.then_some(extra.usual)));
         ctx.end_gesture();
     };
-    let several = Memo::new(move |_| ctx.session(|s| (s.shape.heads > 1).then_some(s.head)));
-    let ticks = Signal::derive(move || {
+    let several = memo(move || ctx.session(|s| (s.shape.heads > 1).then_some(s.head)));
+    let ticks = derive(move || {
         extra
             .ticks
             .iter()
             .map(|v| Tick::new(*v, format::exact(*v)))
             .collect::<Vec<_>>()
     });
-    let words = Signal::derive(move || format::short(number.get()));
+    let words = derive(move || format::short(number.get()));
     view! {
         <div class="extra">
             <Toggle name=format!("{}-on", extra.name) label=extra.label help=extra.help on=on set=switch />

@@ -1,6 +1,7 @@
 //! The picture of all heads of a sentence, each drawn as its own weights; a click or the arrow keys choose one.
 
 use super::maps_picture::{Grid, pixels};
+use crate::prelude::*;
 use crate::{
     canvas::{heat::Scale, picture::Ratio},
     ctx::Ctx,
@@ -10,7 +11,7 @@ use crate::{
     text::{t, tf},
     widgets::{measured, rich},
 };
-use leptos::{ev, html, prelude::*};
+use leptos::{ev, html};
 use wasm_bindgen::{Clamped, JsCast};
 
 /// Layers down, heads across.
@@ -22,13 +23,13 @@ pub fn HeadPicker() -> impl IntoView {
     let canvas = NodeRef::<html::Canvas>::new();
     let width = measured(move || frame.get().map(|e| e.unchecked_into()));
     let ratio = use_context::<Ratio>();
-    let density = Memo::new(move |_| ratio.map_or(width.get().1, |Ratio(now)| now.get()));
-    let maps = Memo::new(move |_| {
+    let density = memo(move || ratio.map_or(width.get().1, |Ratio(now)| now.get()));
+    let maps = memo(move || {
         shelf
             .maps
             .with(|m| m.as_ref().map(|(_, maps)| maps.clone()))
     });
-    let grid = Memo::new(move |_| {
+    let grid = memo(move || {
         let (layers, heads) = maps.with(|m| m.as_ref().map_or((6, 12), |m| (m.layers, m.heads)));
         Grid::new(layers, heads, width.get().0)
     });
@@ -162,7 +163,7 @@ pub fn HeadPicker() -> impl IntoView {
 
 /// Layer and head on their way, or shown.
 pub(super) fn chosen_head(ctx: Ctx, shelf: Shelf) -> Memo<Option<(usize, usize)>> {
-    Memo::new(move |_| {
+    memo(move || {
         let wished = shelf.wish.with(|w| w.as_ref().and_then(|w| w.head));
         wished.or_else(|| {
             ctx.session(|s| match &s.source {
@@ -181,7 +182,7 @@ fn MapButton(
     chosen: Memo<Option<(usize, usize)>>,
     choose: impl Fn() + 'static,
 ) -> impl IntoView {
-    let is = Memo::new(move |_| chosen.get() == Some((layer, head)));
+    let is = memo(move || chosen.get() == Some((layer, head)));
     let name = tf("head-name", &[("layer", &layer), ("head", &head)]);
     view! {
         <button

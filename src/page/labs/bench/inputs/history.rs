@@ -1,17 +1,17 @@
 //! Back, forward, and back to the beginning.
 
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     session::{Action, Desk},
     text::t,
 };
-use leptos::prelude::*;
 
 /// Undo, redo and reset. Reset is a step that undo takes back.
 #[component]
 pub fn History() -> impl IntoView {
     let ctx = Ctx::get();
-    let can = Memo::new(move |_| ctx.desk.with(Desk::can));
+    let can = memo(move || ctx.desk.with(Desk::can));
     let back = move |_| {
         ctx.desk.update(|desk| {
             desk.undo();

@@ -4,6 +4,7 @@ use super::{
     mask_icon::{MaskIcon, icon_of},
     params::MaskParams,
 };
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     format,
@@ -12,7 +13,7 @@ use crate::{
     widgets::{Choice, NumberField, Problem, Word, unique_id},
 };
 use attention::{Hidden, QueryIdx};
-use leptos::{ev, prelude::*};
+use leptos::ev;
 use wasm_bindgen::JsCast;
 
 /// One entry of the picker.
@@ -55,7 +56,7 @@ pub fn MaskInput() -> impl IntoView {
     // Drawing by hand was chosen and nothing is hidden yet.
     let drawing = RwSignal::new(false);
     let peeked = RwSignal::new(None::<usize>);
-    let by_hand = Memo::new(move |_| {
+    let by_hand = memo(move || {
         ctx.session(|s| {
             let (n_q, n_k) = (s.shape.n_q, s.shape.n_k);
             s.drawn.as_ref().map_or(0, |bits| {
@@ -65,7 +66,7 @@ pub fn MaskInput() -> impl IntoView {
             })
         })
     });
-    let chosen = Memo::new(move |_| {
+    let chosen = memo(move || {
         let id = ctx.session(|s| match mask_preset(s) {
             Some(preset) if preset.id == "none" && (drawing.get() || s.drawn.is_some()) => {
                 Some("drawn")
@@ -75,7 +76,7 @@ pub fn MaskInput() -> impl IntoView {
         });
         all.with_value(|all| all.iter().position(|e| Some(e.id) == id))
     });
-    let in_force = Memo::new(move |_| ctx.session(|s| !s.masks.is_empty() || s.drawn.is_some()));
+    let in_force = memo(move || ctx.session(|s| !s.masks.is_empty() || s.drawn.is_some()));
     let choose = move |at: usize| {
         let Some(id) = all.with_value(|all| all.get(at).map(|e| e.id)) else {
             return;
@@ -113,7 +114,7 @@ pub fn MaskInput() -> impl IntoView {
             .unwrap_or_default()
     };
     let icons = all.get_value().into_iter().enumerate().map(|(at, entry)| {
-        let is = Memo::new(move |_| chosen.get() == Some(at));
+        let is = memo(move || chosen.get() == Some(at));
         view! {
             <button
                 type="button"
@@ -138,7 +139,7 @@ pub fn MaskInput() -> impl IntoView {
         <div class="group" role="group" aria-labelledby=id>
             <div class="group-head">
                 <h2 class="group-title" id=heading>{t("mask")}</h2>
-                <span class="group-side" data-read="mask">{name}</span>
+                <span class="group-side" data-read="mask">{move || name()}</span>
             </div>
             <div class="mask-icons" role="radiogroup" aria-label=t("mask") data-name="mask" on:keydown=on_key>
                 {icons.collect_view()}
@@ -147,7 +148,7 @@ pub fn MaskInput() -> impl IntoView {
             <MaskParams />
             {move || match by_hand.get() {
                 0 => drawing.get().then(|| super::hint("mask-draw-hint").into_any()),
-                n => Some(view! { <ByHand count=n /> }.into_any()),
+                n => Some(view! { <ByHand count=n /> }),
             }}
         </div>
         <Show when=move || in_force.get()>
@@ -186,15 +187,15 @@ const STAND_INS: [(&str, &str, Hidden); 3] = [
 fn HiddenInput() -> impl IntoView {
     let ctx = Ctx::get();
     let custom = RwSignal::new(false);
-    let hidden = Memo::new(move |_| ctx.session(|s| s.hidden));
-    let value = Signal::derive(move || {
+    let hidden = memo(move || ctx.session(|s| s.hidden));
+    let value = derive(move || {
         let known = STAND_INS.iter().find(|(_, _, h)| *h == hidden.get());
         match known {
             Some((id, ..)) if !custom.get() => (*id).to_owned(),
             _ => "custom".to_owned(),
         }
     });
-    let options = Signal::derive(|| {
+    let options = derive(|| {
         STAND_INS
             .iter()
             .map(|(id, words, _)| Word::new(*id, *words))
@@ -210,7 +211,7 @@ fn HiddenInput() -> impl IntoView {
             ctx.act(Action::SetHidden(Hidden::Finite(-100.0)));
         }
     };
-    let number = Signal::derive(move || match hidden.get() {
+    let number = derive(move || match hidden.get() {
         Hidden::Finite(value) => value,
         Hidden::NegInfinity => -100.0,
     });

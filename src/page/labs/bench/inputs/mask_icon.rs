@@ -1,10 +1,10 @@
 //! Small pictures of masks: what 6 queries really see of 6 keys.
 
+use crate::prelude::*;
 use attention::{
     KeyIdx, MaskUse, QueryIdx, Shape,
     masks::{Frame, visible},
 };
-use leptos::prelude::*;
 
 /// Queries and keys.
 const SIDE: usize = 6;

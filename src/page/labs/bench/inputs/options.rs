@@ -1,15 +1,15 @@
 //! How the pictures are drawn. No number changes with it, and undo steps over it.
 
+use crate::prelude::*;
 use crate::{ctx::Ctx, text::t, widgets::Toggle};
-use leptos::prelude::*;
 
 /// Weights by their square root; Q and K as the scores use them, where that differs from how they were given.
 #[component]
 pub fn OptionsInput() -> impl IntoView {
     let ctx = Ctx::get();
-    let root = Signal::derive(move || ctx.options.with(|o| o.root_weights));
-    let used = Signal::derive(move || ctx.options.with(|o| o.as_used));
-    let changed = Memo::new(move |_| {
+    let root = derive(move || ctx.options.with(|o| o.root_weights));
+    let used = derive(move || ctx.options.with(|o| o.as_used));
+    let changed = memo(move || {
         ctx.session(|s| {
             let turned = s
                 .positions

@@ -1,5 +1,6 @@
 //! What can be set of the schemes in force, made from their own tables of parameters.
 
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     format,
@@ -7,7 +8,6 @@ use crate::{
     widgets::{Choice, NumberField, Problem, Word},
 };
 use attention::{Param, ParamKind};
-use leptos::prelude::*;
 
 /// A parameter of a scheme in force, and where to find and change it.
 #[derive(Clone, Copy)]
@@ -109,15 +109,26 @@ fn ParamInput(place: Slot, name_choices: bool) -> impl IntoView {
         write,
     } = place;
     let name = format!("{scheme}.{}", param.key);
-    let value = Memo::new(move |_| {
+    let value = memo(move || {
         ctx.session(|s| read(s, scheme, param.key))
             .unwrap_or(param.default)
     });
     let set = move |to: f64| ctx.act(write(scheme, param.key, to));
     match param.kind {
         ParamKind::Choice(options) => {
-            let words = Signal::derive(move || options.iter().map(|o| Word::new(*o, o.replace('_', "-"))).collect());
-            let chosen = Signal::derive(move || options.get(value.get() as usize).copied().unwrap_or("").to_owned());
+            let words = derive(move || {
+                options
+                    .iter()
+                    .map(|o| Word::new(*o, o.replace('_', "-")))
+                    .collect()
+            });
+            let chosen = derive(move || {
+                options
+                    .get(value.get() as usize)
+                    .copied()
+                    .unwrap_or("")
+                    .to_owned()
+            });
             let choose = move |id: String| {
                 if let Some(at) = options.iter().position(|o| *o == id) {
                     set(at as f64);
@@ -130,7 +141,6 @@ fn ParamInput(place: Slot, name_choices: bool) -> impl IntoView {
                     <Problem field=name />
                 </div>
             }
-            .into_any()
         }
         ParamKind::Integer { min, max } => {
             view! {
@@ -140,7 +150,6 @@ fn ParamInput(place: Slot, name_choices: bool) -> impl IntoView {
                     </NumberField>
                 </div>
             }
-            .into_any()
         }
         ParamKind::Real { min, max } => {
             view! {
@@ -150,7 +159,6 @@ fn ParamInput(place: Slot, name_choices: bool) -> impl IntoView {
                     </NumberField>
                 </div>
             }
-            .into_any()
         }
     }
 }

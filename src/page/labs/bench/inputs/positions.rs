@@ -1,6 +1,7 @@
 //! How places enter.
 
 use super::{Group, params::PositionParams};
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     format,
@@ -10,14 +11,13 @@ use crate::{
     widgets::{Problem, Select, Word},
 };
 use attention::{HeadIdx, positions::alibi};
-use leptos::prelude::*;
 
 /// The menu of presets and what can be set of the schemes in force.
 #[component]
 pub fn PositionInput() -> impl IntoView {
     let ctx = Ctx::get();
-    let example = Memo::new(move |_| ctx.session(|s| s.source.kind() == SourceKind::Example));
-    let options = Signal::derive(move || {
+    let example = memo(move || ctx.session(|s| s.source.kind() == SourceKind::Example));
+    let options = derive(move || {
         // The tokens of a real head carry the places that its model added.
         let none = if example.get() {
             t("positions-of-the-model")
@@ -31,7 +31,7 @@ pub fn PositionInput() -> impl IntoView {
             .chain(extra_positions().map(|scheme| Word::new(scheme.id, scheme.name)))
             .collect::<Vec<_>>()
     });
-    let value = Memo::new(move |_| {
+    let value = memo(move || {
         ctx.session(|s| {
             let preset = position_preset(s).map(|p| p.id);
             preset
@@ -58,7 +58,7 @@ pub fn PositionInput() -> impl IntoView {
         }
         now
     });
-    let slope = Memo::new(move |_| {
+    let slope = memo(move || {
         ctx.session(|s| {
             let used = s.positions.iter().any(|p| p.scheme.id == "alibi");
             used.then(|| (s.head, alibi::slope(s.shape.heads, HeadIdx(s.head))))

@@ -1,5 +1,6 @@
 //! What multiplies the dot products.
 
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     format,
@@ -9,7 +10,7 @@ use crate::{
     widgets::{Axis, Choice, NumberField, Slider, Tick, Word, rich, unique_id},
 };
 use attention::Scale;
-use leptos::{html, prelude::*};
+use leptos::html;
 
 const AXIS: Axis = Axis::log(0.01, 4.0);
 
@@ -43,12 +44,12 @@ fn brief(x: f64) -> String {
 #[component]
 pub fn ScaleControl(#[prop(optional)] compact: bool) -> impl IntoView {
     let ctx = Ctx::get();
-    let value = Memo::new(move |_| ctx.session(|s| s.scale_value()));
-    let width = Memo::new(move |_| ctx.session(|s| s.shape.d_k));
+    let value = memo(move || ctx.session(|s| s.scale_value()));
+    let width = memo(move || ctx.session(|s| s.shape.d_k));
     // "custom" was chosen while the value is still that of another choice.
     let custom = RwSignal::new(false);
     let field = NodeRef::<html::Input>::new();
-    let choice = Signal::derive(move || {
+    let choice = derive(move || {
         let word = match ctx.session(|s| s.scale) {
             _ if custom.get() => "custom",
             Scale::InverseSqrt => "inverse_sqrt",
@@ -57,7 +58,7 @@ pub fn ScaleControl(#[prop(optional)] compact: bool) -> impl IntoView {
         };
         word.to_owned()
     });
-    let options = Signal::derive(|| {
+    let options = derive(|| {
         vec![
             Word {
                 help: t("scale-root-help").into(),
@@ -83,8 +84,8 @@ pub fn ScaleControl(#[prop(optional)] compact: bool) -> impl IntoView {
             }
         }
     };
-    let root = Memo::new(move |_| 1.0 / (width.get() as f64).sqrt());
-    let ticks = Signal::derive(move || {
+    let root = memo(move || 1.0 / (width.get() as f64).sqrt());
+    let ticks = derive(move || {
         let one = if compact { t("scale-one-none") } else { "1" };
         vec![
             Tick::new(root.get(), format!("1/√{}", width.get())),
@@ -109,13 +110,13 @@ pub fn ScaleControl(#[prop(optional)] compact: bool) -> impl IntoView {
         custom.set(false);
         ctx.act(Action::SetScale(Scale::InverseSqrt));
     };
-    let invited = Signal::derive(move || {
+    let invited = derive(move || {
         !ctx.invited.get()
             && ctx.session(|s| {
                 s.source.kind() == SourceKind::Example && s.scale == Scale::InverseSqrt
             })
     });
-    let words = Signal::derive(move || match ctx.session(|s| s.scale) {
+    let words = derive(move || match ctx.session(|s| s.scale) {
         Scale::InverseSqrt => tf(
             "scale-said-root",
             &[

@@ -1,12 +1,13 @@
 //! Which of several heads is shown, and which key/value head it reads.
 
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     session::Action,
     text::{t, tf},
     widgets::{moved, rich},
 };
-use leptos::{ev, prelude::*};
+use leptos::ev;
 use wasm_bindgen::JsCast;
 
 /// More heads than this take the whole width of the column.
@@ -17,8 +18,8 @@ const MANY: usize = 8;
 #[component]
 pub fn HeadInput() -> impl IntoView {
     let ctx = Ctx::get();
-    let counts = Memo::new(move |_| ctx.session(|s| (s.shape.heads, s.shape.kv_heads.max(1))));
-    let shown = Memo::new(move |_| ctx.session(|s| s.head));
+    let counts = memo(move || ctx.session(|s| (s.shape.heads, s.shape.kv_heads.max(1))));
+    let shown = memo(move || ctx.session(|s| s.head));
     let on_key = move |event: ev::KeyboardEvent| {
         let Some(to) = moved(
             &event.key(),
@@ -43,7 +44,7 @@ pub fn HeadInput() -> impl IntoView {
         }
     };
     let head = move |at: usize| {
-        let is = Memo::new(move |_| shown.get() == at);
+        let is = memo(move || shown.get() == at);
         view! {
             <button
                 type="button"

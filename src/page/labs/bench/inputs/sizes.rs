@@ -1,6 +1,7 @@
 //! How many queries, keys, components and heads there are.
 
 use super::{Group, several::HeadInput};
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     format,
@@ -9,7 +10,6 @@ use crate::{
     text::{t, tf},
     widgets::{NumberField, rich},
 };
-use leptos::prelude::*;
 
 /// Its name on the form; `fixed` ones are read as a list and say what they count.
 fn label(size: Size, fixed: bool) -> &'static str {
@@ -30,8 +30,8 @@ fn label(size: Size, fixed: bool) -> &'static str {
 #[component]
 pub fn SizesInput() -> impl IntoView {
     let ctx = Ctx::get();
-    let free = Memo::new(move |_| ctx.session(|s| s.sizes_are_free()));
-    let tokens = Memo::new(move |_| ctx.session(|s| matches!(s.data, Data::Tokens { .. })));
+    let free = memo(move || ctx.session(|s| s.sizes_are_free()));
+    let tokens = memo(move || ctx.session(|s| matches!(s.data, Data::Tokens { .. })));
     let side = move || {
         (!free.get()).then(|| {
             view! {
@@ -50,16 +50,15 @@ pub fn SizesInput() -> impl IntoView {
         })
     };
     view! {
-        <Group title=t("sizes") side=view! { <span class="group-side hint">{side}</span> }.into_any()>
+        <Group title=t("sizes") side=view! { <span class="group-side hint">{move || side()}</span> }>
             {move || {
                 let all = Size::ALL.into_iter().filter(|size| *size != Size::DModel || tokens.get());
                 if free.get() {
-                    let fields = all.map(|size| view! { <SizeField size /> }.into_any()).collect_view();
-                    view! { <div class="sizes">{fields}</div> <HeadInput /> }.into_any()
+                    let fields = all.map(|size| view! { <SizeField size /> }).collect_view();
+                    view! { <div class="sizes">{fields}</div> <HeadInput /> }
                 } else {
                     let facts = all.map(|size| view! { <SizeFact size /> }).collect_view();
                     view! { <dl class="sizes">{facts}</dl> }
-                    .into_any()
                 }
             }}
         </Group>
@@ -69,7 +68,7 @@ pub fn SizesInput() -> impl IntoView {
 #[component]
 fn SizeField(size: Size) -> impl IntoView {
     let ctx = Ctx::get();
-    let value = Memo::new(move |_| ctx.session(|s| size.of(s) as f64));
+    let value = memo(move || ctx.session(|s| size.of(s) as f64));
     let commit = move |to: f64| {
         if to < 0.0 {
             let (most, got) = (size.most(), format::exact(to));
@@ -90,7 +89,7 @@ fn SizeField(size: Size) -> impl IntoView {
 #[component]
 fn SizeFact(size: Size) -> impl IntoView {
     let ctx = Ctx::get();
-    let value = Memo::new(move |_| ctx.session(|s| size.of(s)));
+    let value = memo(move || ctx.session(|s| size.of(s)));
     view! {
         <div class="size-fact">
             <dt>{rich(label(size, true))}</dt>

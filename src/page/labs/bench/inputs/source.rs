@@ -1,6 +1,7 @@
 //! Where the numbers come from.
 
 use super::{Group, heads::HeadPicker, hint, suggested::Suggested};
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     examples::{self, Shelf, Wish},
@@ -9,7 +10,6 @@ use crate::{
     text::{t, tf},
     widgets::{NumberField, Problem, Select, Word},
 };
-use leptos::prelude::*;
 
 /// The menu of sources and what belongs to the chosen one.
 #[component]
@@ -17,14 +17,13 @@ pub fn SourceInput() -> impl IntoView {
     let ctx = Ctx::get();
     let shelf = Shelf::get();
     // An example on its way, or one that did not arrive, is what the reader chose.
-    let kind =
-        Memo::new(
-            move |_| match shelf.wish.with(|w| w.as_ref().is_some_and(|w| !w.first)) {
-                true => SourceKind::Example,
-                false => ctx.session(|s| s.source.kind()),
-            },
-        );
-    let value = Signal::derive(move || {
+    let kind = memo(
+        move || match shelf.wish.with(|w| w.as_ref().is_some_and(|w| !w.first)) {
+            true => SourceKind::Example,
+            false => ctx.session(|s| s.source.kind()),
+        },
+    );
+    let value = derive(move || {
         let now = kind.get();
         SourceKind::ALL
             .iter()
@@ -32,7 +31,7 @@ pub fn SourceInput() -> impl IntoView {
             .map_or("", |(_, id, _)| id)
             .to_owned()
     });
-    let options = Signal::derive(|| {
+    let options = derive(|| {
         SourceKind::ALL
             .iter()
             .map(|(_, id, words)| Word::new(*id, *words))
@@ -52,22 +51,21 @@ pub fn SourceInput() -> impl IntoView {
             kind => ctx.act(Action::SetSource(*kind)),
         }
     };
-    let edited =
-        Memo::new(move |_| ctx.session(|s| (s.edited, s.source.kind() != SourceKind::Typed)));
+    let edited = memo(move || ctx.session(|s| (s.edited, s.source.kind() != SourceKind::Typed)));
     view! {
-        <Group title=t("source") side=view! { <DrawAgain /> }.into_any()>
+        <Group title=t("source") side=view! { <DrawAgain /> }>
             <Select name="source" label=t("source") options=options value=value choose=choose />
             <Problem field="source" />
             {move || match kind.get() {
-                SourceKind::Example => view! { <ExampleInput /> }.into_any(),
+                SourceKind::Example => view! { <ExampleInput /> },
                 SourceKind::Typed => hint("source-typed").into_any(),
-                SourceKind::Random => view! { <SeedInput sigma=true /> }.into_any(),
-                SourceKind::Tokens => view! { <SeedInput sigma=false /> {hint("source-tokens")} }.into_any(),
+                SourceKind::Random => view! { <SeedInput sigma=true /> },
+                SourceKind::Tokens => view! { <SeedInput sigma=false /> {hint("source-tokens")} },
             }}
             {move || match edited.get() {
                 (1, true) => Some(hint("source-edited-one").into_any()),
                 (n @ 2.., true) => {
-                    Some(view! { <p class="hint">{tf("source-edited", &[("n", &n)])}</p> }.into_any())
+                    Some(view! { <p class="hint">{tf("source-edited", &[("n", &n)])}</p> })
                 }
                 _ => None,
             }}
@@ -80,7 +78,7 @@ pub fn SourceInput() -> impl IntoView {
 fn ExampleProblem() -> impl IntoView {
     let ctx = Ctx::get();
     let shelf = Shelf::get();
-    let failed = Memo::new(move |_| {
+    let failed = memo(move || {
         let shown = ctx.session(|s| s.source.kind() == SourceKind::Example);
         shown && ctx.problem(examples::FIELD).is_some()
     });
@@ -99,7 +97,7 @@ fn ExampleProblem() -> impl IntoView {
 fn ExampleInput() -> impl IntoView {
     let ctx = Ctx::get();
     let shelf = Shelf::get();
-    let sentence = Memo::new(move |_| {
+    let sentence = memo(move || {
         let wished = shelf.wish.with(|w| {
             w.as_ref()
                 .map(|w| w.sentence.clone())
@@ -111,7 +109,7 @@ fn ExampleInput() -> impl IntoView {
         });
         wished.or(shown).unwrap_or_default()
     });
-    let options = Signal::derive(move || {
+    let options = derive(move || {
         shelf.index.with(|index| {
             let sentences = index.as_ref().map_or(&[][..], |i| &i.sentences[..]);
             sentences
@@ -143,7 +141,7 @@ fn ExampleInput() -> impl IntoView {
 #[component]
 fn DrawAgain() -> impl IntoView {
     let ctx = Ctx::get();
-    let seed = Memo::new(move |_| ctx.session(|s| seed_of(&s.source)));
+    let seed = memo(move || ctx.session(|s| seed_of(&s.source)));
     let again = move |_| {
         if let Some(seed) = seed.get_untracked() {
             ctx.clear("seed");
@@ -166,7 +164,7 @@ fn SeedInput(
     sigma: bool,
 ) -> impl IntoView {
     let ctx = Ctx::get();
-    let seed = Signal::derive(move || f64::from(ctx.session(|s| seed_of(&s.source)).unwrap_or(1)));
+    let seed = derive(move || f64::from(ctx.session(|s| seed_of(&s.source)).unwrap_or(1)));
     let set_seed = move |to: f64| {
         let (least, most) = (*Stream::SEEDS.start(), *Stream::SEEDS.end());
         if (f64::from(least)..=f64::from(most)).contains(&to) {
@@ -182,7 +180,7 @@ fn SeedInput(
             );
         }
     };
-    let sigma_now = Signal::derive(move || {
+    let sigma_now = derive(move || {
         ctx.session(|s| match s.source {
             Source::Random { sigma, .. } => sigma,
             _ => 1.0,

@@ -1,6 +1,7 @@
 //! Heads of the sentence that show something, each with what there is to see.
 
 use super::heads::chosen_head;
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     examples::{Shelf, Suggestion, Wish},
@@ -8,7 +9,6 @@ use crate::{
     text::{t, tf},
     widgets::Disclosure,
 };
-use leptos::prelude::*;
 
 /// Opens to the list.
 #[component]
@@ -16,7 +16,7 @@ pub fn Suggested() -> impl IntoView {
     let ctx = Ctx::get();
     let shelf = Shelf::get();
     let chosen = chosen_head(ctx, shelf);
-    let found = Memo::new(move |_| {
+    let found = memo(move || {
         let name = ctx.session(|s| match &s.source {
             Source::Example(layer) => layer.sentence.clone(),
             _ => String::new(),

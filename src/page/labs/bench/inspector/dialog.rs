@@ -1,7 +1,8 @@
 //! A dialog on top of the page: Escape, its button and a click beside it close it, and focus returns to where it was.
 
+use crate::prelude::*;
 use crate::text::t;
-use leptos::{ev, html, prelude::*};
+use leptos::{ev, html};
 
 /// Open while the signal says so. What is inside exists only then.
 #[component]
@@ -17,7 +18,7 @@ pub fn Dialog(
     children: ChildrenFn,
 ) -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move || {
+    effect(move || {
         let (Some(dialog), open) = (dialog.get(), open.get()) else {
             return;
         };

@@ -6,9 +6,8 @@ use crate::format;
 /// ones otherwise (15.68).
 pub fn brief(x: f64) -> String {
     // Twelve digits: what rounding added to 0.1 + 0.2 is not there.
-    let all = format!("{x:.11e}")
-        .parse()
-        .map_or_else(|_| format::exact(x), format::exact);
+    let rounded = formats::decimal::parse(&format!("{x:.11e}"));
+    let all = format::exact(rounded.unwrap_or(x));
     if all.chars().filter(char::is_ascii_digit).count() <= 6 && !all.contains('e') {
         return all;
     }

@@ -1,7 +1,7 @@
 //! One row of a trace as the inspector reads it. Computes no attention: it looks up, sorts and sums what is there.
 
 use super::names::Names;
-use crate::{canvas::heat::Look, ctx::Looked, session::Session};
+use crate::{canvas::heat::Look, ctx::Looked, order, session::Session};
 use attention::{AttentionSpec, HeadIdx, Hidden, KeyIdx, QueryIdx, naive::CellState, positions};
 use protocol::{RowFacts, Trace};
 use std::sync::Arc;
@@ -303,14 +303,14 @@ impl Shown {
 
     /// The heaviest keys and their weights, heaviest first; keys without weight are left out.
     pub fn heaviest(&self, most: usize) -> Vec<(usize, f64)> {
-        let mut keys: Vec<(usize, f64)> = self
+        let keys: Vec<(usize, f64)> = self
             .weights_of(self.query())
             .iter()
             .copied()
             .enumerate()
             .filter(|(_, w)| *w > 0.0)
             .collect();
-        keys.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut keys = order::sorted(&keys, &|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         keys.truncate(most);
         keys
     }
@@ -318,15 +318,15 @@ impl Shown {
 
 /// The indices of the `most` largest weights (the first of equals) and of `key`, in order.
 pub fn chosen(weights: &[f64], key: usize, most: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..weights.len()).collect();
-    if order.len() > most {
-        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
-        let looked = order.iter().skip(most).any(|k| *k == key);
-        order.truncate(most);
+    let mut keys: Vec<usize> = (0..weights.len()).collect();
+    if keys.len() > most {
+        order::sort(&mut keys, &|a, b| weights[b].total_cmp(&weights[a]));
+        let looked = keys.iter().skip(most).any(|k| *k == key);
+        keys.truncate(most);
         if looked {
-            order.push(key);
+            keys.push(key);
         }
-        order.sort_unstable();
+        order::sort(&mut keys, &|a, b| a.cmp(&b));
     }
-    order
+    keys
 }

@@ -1,13 +1,13 @@
 //! Which loss the gradient at the scores belongs to: ½|o − v|², or a gradient at the output typed by the reader.
 
 use super::facts::Shown;
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     format,
     session::Action,
     text::{t, tf},
 };
-use leptos::prelude::*;
 
 /// Reads a typed or pasted gradient at the output of `d_v` numbers: a row, a column, or a printed array.
 pub fn parse(text: &str, d_v: usize) -> Result<Vec<f64>, String> {
@@ -34,14 +34,13 @@ pub fn LossLine(
     let words = move || {
         shown.with(|s| {
             s.as_ref().map(|s| match &s.setting.typed {
-                Some(_) => view! { <span>{t("gradient-typed")}</span> }.into_any(),
+                Some(_) => view! { <span>{t("gradient-typed")}</span> },
                 None => view! {
                     <span>
                         {t("gradient-of")} " ½|" <var>"o"</var> " − "
                         <span class="v"><var>"v"</var></span> {value_name(s)} "|²"
                     </span>
-                }
-                .into_any(),
+                },
             })
         })
     };
@@ -54,15 +53,15 @@ pub fn LossLine(
             title=t("gradient-change")
             on:click=move |_| open.update(|o| *o = !*o)
         >
-            {words}
+            {move || words()}
         </button>
     }
 }
 
 fn value_name(shown: &Shown) -> AnyView {
     match shown.setting.names.value(shown.key()) {
-        super::names::Name::Index(_, i) => view! { <sub>{i}</sub> }.into_any(),
-        name => view! { "(" {name.view()} ")" }.into_any(),
+        super::names::Name::Index(_, i) => view! { <sub>{i}</sub> },
+        name => view! { "(" {name.view()} ")" },
     }
 }
 
@@ -129,7 +128,7 @@ pub fn LossField(
                 }
             />
             <p id="d-out-problem" class="problem" data-problem="d_out" role="alert" hidden=move || problem().is_none()>
-                {problem}
+                {move || problem()}
             </p>
             <button
                 class="quiet"

@@ -321,7 +321,7 @@ fn gradient_bars(shown: &Shown, g: &[f64], largest: f64, grid: &Grid, width: f64
     }
     scene.line(&[(axis, 0.0), (axis, scene.height)], Ink::Ink3, 1.0);
     let mut order: Vec<usize> = (0..g.len()).filter(|k| g[*k] != 0.0).collect();
-    order.sort_by(|&a, &b| g[b].abs().total_cmp(&g[a].abs()).then(a.cmp(&b)));
+    crate::order::sort(&mut order, &|a, b| g[b].abs().total_cmp(&g[a].abs()));
     let bars: Vec<Rect> = scene
         .marks
         .iter()

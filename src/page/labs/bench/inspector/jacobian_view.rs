@@ -6,12 +6,13 @@ use super::{
     jacobian::{self, Grid},
     js,
 };
+use crate::prelude::*;
 use crate::{
     canvas::picture::Picture,
     format,
     text::{t, tf},
 };
-use leptos::{ev, html::Div, prelude::*};
+use leptos::{ev, html::Div};
 use std::sync::Arc;
 
 /// A dialog with the Jacobian of the row; pointer and arrow keys move over its entries.
@@ -23,7 +24,7 @@ pub fn Large(
     open: RwSignal<bool>,
 ) -> impl IntoView {
     let cursor = RwSignal::new(None::<(usize, usize)>);
-    let title = Signal::derive(move || {
+    let title = derive(move || {
         shown.with(|s| {
             s.as_ref().map_or(String::new(), |s| {
                 let norm = format::fixed(s.looked().row.jacobian_norm, 3);
@@ -42,7 +43,7 @@ pub fn Large(
 fn Inside(shown: Memo<Option<Shown>>, cursor: RwSignal<Option<(usize, usize)>>) -> impl IntoView {
     let frame = NodeRef::<Div>::new();
     let width = super::width::of(frame, 640.0);
-    let grid = Memo::new(move |_| {
+    let grid = memo(move || {
         // As much as fits the window with the words around it.
         let high = window()
             .inner_height()
@@ -53,7 +54,7 @@ fn Inside(shown: Memo<Option<Shown>>, cursor: RwSignal<Option<(usize, usize)>>) 
         shown.with(|s| s.as_ref().map(|s| Grid::large(side, s.n_k())))
     });
     // A cursor of an earlier, larger matrix does not point outside.
-    let here = Memo::new(move |_| {
+    let here = memo(move || {
         shown.with(|s| {
             s.as_ref().map(|s| {
                 let last = s.n_k().saturating_sub(1);
@@ -62,7 +63,7 @@ fn Inside(shown: Memo<Option<Shown>>, cursor: RwSignal<Option<(usize, usize)>>) 
             })
         })
     });
-    let scene = Memo::new(move |_| {
+    let scene = memo(move || {
         shown.with(|s| match (s, grid.get()) {
             (Some(s), Some(g)) if g.n == s.n_k() => Arc::new(jacobian::large(s, &g, here.get())),
             _ => Arc::default(),
@@ -144,7 +145,7 @@ fn Inside(shown: Memo<Option<Shown>>, cursor: RwSignal<Option<(usize, usize)>>) 
                 on:pointerdown=point
                 on:keydown=key
             >
-                <Picture scene=scene label=Signal::derive(|| t("jacobian-picture").to_owned()) />
+                <Picture scene=scene label=derive(|| t("jacobian-picture").to_owned()) />
             </div>
             <p
                 class="entry"
@@ -153,7 +154,7 @@ fn Inside(shown: Memo<Option<Shown>>, cursor: RwSignal<Option<(usize, usize)>>) 
                 data-cell=move || entry().map(|(r, c, _)| format!("{r},{c}"))
                 data-value=move || entry().map(|(_, _, v)| js(v))
             >
-                {words}
+                {move || words()}
             </p>
         </div>
     }

@@ -1,8 +1,8 @@
 //! The output of a row with few, short values: weights times values, written as a sum.
 
 use super::facts::Shown;
-use crate::{format, text::t};
-use leptos::prelude::*;
+use crate::prelude::*;
+use crate::{format, order, text::t};
 
 /// From so few terms of so few components on.
 const FEW_TERMS: usize = 6;
@@ -21,8 +21,7 @@ pub fn fits(shown: &Shown) -> bool {
 
 /// The table: one line a term, the sum below.
 pub fn view(shown: &Shown) -> impl IntoView + use<> {
-    let mut terms = shown.heaviest(FEW_TERMS);
-    terms.sort_by_key(|(key, _)| *key);
+    let terms = order::sorted(&shown.heaviest(FEW_TERMS), &|a, b| a.0.cmp(&b.0));
     let out = shown.out().to_vec();
     let lines = terms
         .iter()

@@ -1,11 +1,11 @@
 //! How queries and keys are called, on canvases, in prose and in formulas.
 
+use crate::prelude::*;
 use crate::{
     canvas::scene::{Anchor, Ink, Run, Scene, Type},
     labs::bench::names::{Label, fit, label},
     session::Session,
 };
-use leptos::prelude::*;
 use std::sync::Arc;
 
 /// A query, a key or a value by its token, or by a letter and an index.
@@ -149,11 +149,10 @@ impl Name {
     /// As HTML.
     pub fn view(&self) -> AnyView {
         match self {
-            Name::Token { text, word: true } => view! { <i>{text.clone()}</i> }.into_any(),
+            Name::Token { text, word: true } => view! { <i>{text.clone()}</i> },
             Name::Token { text, .. } => text.clone().into_any(),
             Name::Index(letter, index) => {
                 view! { <span class=format!("name {letter}")><var>{letter.to_string()}</var><sub>{*index}</sub></span> }
-                    .into_any()
             }
         }
     }

@@ -1,7 +1,10 @@
 //! The output of a row among the values that it mixes.
 
 use super::{facts::Shown, plane::Plane};
-use crate::canvas::scene::{Anchor, Ink, Mark, Rect, Scene, Type};
+use crate::{
+    canvas::scene::{Anchor, Ink, Mark, Rect, Scene, Type},
+    order,
+};
 
 /// Values that get a name.
 const MOST_NAMES: usize = 6;
@@ -9,6 +12,7 @@ const MOST_NAMES: usize = 6;
 /// Values lighter than this have no line to the output.
 const LINE: f64 = 0.02;
 
+#[derive(Clone)]
 struct Point {
     x: f64,
     y: f64,
@@ -36,7 +40,7 @@ pub fn scene(shown: &Shown, plane: &Plane, width: f64, height: f64) -> Scene {
     let Some(map) = fit(all, width, height) else {
         return scene;
     };
-    let mut points: Vec<Point> = places
+    let points: Vec<Point> = places
         .iter()
         .zip(weights)
         .enumerate()
@@ -53,7 +57,8 @@ pub fn scene(shown: &Shown, plane: &Plane, width: f64, height: f64) -> Scene {
         .collect();
     let (ox, oy) = map(out);
     if plane.directions() > 1 {
-        let hull = hull(points.iter().map(|p| (p.x, p.y)).collect());
+        let places: Vec<(f64, f64)> = points.iter().map(|p| (p.x, p.y)).collect();
+        let hull = hull(&places);
         if hull.len() > 2 {
             let closed: Vec<(f64, f64)> = hull.iter().chain(hull.first()).copied().collect();
             scene.line(&closed, Ink::Rule, 1.0);
@@ -61,7 +66,9 @@ pub fn scene(shown: &Shown, plane: &Plane, width: f64, height: f64) -> Scene {
     } else {
         scene.line(&[(8.0, oy), (width - 8.0, oy)], Ink::Rule, 1.0);
     }
-    points.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.key.cmp(&b.key)));
+    let points = order::sorted(&points, &|a, b| {
+        b.weight.total_cmp(&a.weight).then(a.key.cmp(&b.key))
+    });
     for p in points.iter().rev().filter(|p| p.weight >= LINE) {
         let width = (0.5 + 7.0 * p.weight).min(4.0);
         scene.marks.push(Mark::Line {
@@ -139,8 +146,10 @@ fn fit(
 }
 
 /// The convex hull, by Andrew's monotone chain.
-fn hull(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+fn hull(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut points = order::sorted(points, &|a, b| {
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
     points.dedup();
     if points.len() < 3 {
         return points;

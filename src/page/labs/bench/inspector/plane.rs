@@ -3,7 +3,7 @@
 //! Values are points v_j, weighted by α_j. The two directions of largest weighted variance span the plane. With the
 //! weights of another row the plane stays a plane; what share of that row's spread it shows is worked out anew.
 
-use crate::source::Stream;
+use crate::{order, source::Stream};
 
 /// Two directions in the space of the values, and the middle that they pass through.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,9 +166,7 @@ fn principal(points: &[f64], d: usize) -> Vec<Vec<f64>> {
             .iter()
             .flat_map(|b| images.iter().map(move |i| dot(b, i)))
             .collect();
-        let mut found = eigen(&small, together);
-        found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        found
+        order::sorted(&eigen(&small, together), &|a, b| b.0.total_cmp(&a.0))
     };
     let mut found = within(&basis);
     // Below as many components as directions the basis is all of the space, and turning it changes nothing.

@@ -4,12 +4,12 @@ use super::{
     facts::Shown,
     names::{self, Name},
 };
+use crate::prelude::*;
 use crate::{
     format,
     text::{t, tf},
     widgets::Gloss,
 };
-use leptos::prelude::*;
 
 /// One line: a label, a number, a remark.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,6 @@
 //! What stands below a board: the cell under the hand in words, a job that takes long, what was refused and why.
 
+use crate::prelude::*;
 use crate::{
     app::Stop,
     ctx::{Computed, Ctx},
@@ -14,7 +15,6 @@ use crate::{
     source::{Source, SourceKind},
     text::{t, tf},
 };
-use leptos::prelude::*;
 
 /// The line under a board: the cell under the hand, in words; and how to change it.
 #[component]
@@ -26,7 +26,7 @@ pub fn StageLine(
     hint: Signal<&'static str>,
 ) -> impl IntoView {
     let ctx = Ctx::get();
-    let spot = Memo::new(move |_| hands.pointed.get().or_else(|| hands.shown_cursor()));
+    let spot = memo(move || hands.pointed.get().or_else(|| hands.shown_cursor()));
     let words = move || match spot.get() {
         Some((m, r, c)) => {
             heats.with(|h| ctx.session(|s| board::describe(h.as_deref(), s, m, r, c)))
@@ -40,7 +40,7 @@ pub fn StageLine(
     };
     view! {
         <p class="stage-line" data-name="stage-line">
-            <span data-read="cell">{words}</span>
+            <span data-read="cell">{move || words()}</span>
             <button
                 type="button"
                 class="quiet"
@@ -61,9 +61,9 @@ pub fn StageLine(
 pub fn Running() -> impl IntoView {
     let ctx = Ctx::get();
     let stop = expect_context::<Stop>();
-    let progress = Memo::new(move |_| ctx.engine.with(|e| e.progress));
-    let check = Memo::new(move |_| ctx.view.with(|v| v.last().and_then(|t| t.fast.clone())));
-    move || match (progress.get(), check.get()) {
+    let progress = memo(move || ctx.engine.with(|e| e.progress));
+    let check = memo(move || ctx.view.with(|v| v.last().and_then(|t| t.fast.clone())));
+    dynamic(move || match (progress.get(), check.get()) {
         (Some((done, total)), _) => {
             let share = 100 * done / total.max(1);
             view! {
@@ -75,7 +75,6 @@ pub fn Running() -> impl IntoView {
                     <button type="button" data-name="stop" on:click=move |_| stop.0.run(())>{t("running-stop")}</button>
                 </p>
             }
-            .into_any()
         }
         (None, Some(check)) => {
             let words = if check.overflowed > 0 {
@@ -88,10 +87,9 @@ pub fn Running() -> impl IntoView {
                     {words}
                 </p>
             }
-            .into_any()
         }
-        (None, None) => view! { <p class="running fast"></p> }.into_any(),
-    }
+        (None, None) => view! { <p class="running fast"></p> },
+    })
 }
 
 /// What is wrong with an edit of a tensor, and why the picture is not that of the present settings.

@@ -1,6 +1,7 @@
 //! A canvas with matrices that a hand can work on, and a focusable place over each of them.
 
 use super::editor::CellEditor;
+use crate::prelude::*;
 use crate::{
     canvas::{picture::Picture, scene::Scene},
     ctx::Ctx,
@@ -13,7 +14,7 @@ use crate::{
     },
     text::{t, tf},
 };
-use leptos::{html, prelude::*};
+use leptos::html;
 use std::sync::Arc;
 use wasm_bindgen::JsCast;
 
@@ -108,13 +109,13 @@ pub fn Board(
             .map(|m| view! { <Place matrix=m layout heats hands/> })
             .collect_view()
     };
-    let matrices = Memo::new(move |_| {
+    let matrices = memo(move || {
         layout.with(|l| {
             l.as_ref()
                 .map(|l| l.places.iter().map(|(m, _)| *m).collect::<Vec<_>>())
         })
     });
-    let scene = Signal::derive(move || picture.get().map_or_else(Arc::default, |p| p.0));
+    let scene = derive(move || picture.get().map_or_else(Arc::default, |p| p.0));
     view! {
         <div
             class="board"

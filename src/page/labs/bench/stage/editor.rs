@@ -1,5 +1,6 @@
 //! The text field over a cell.
 
+use crate::prelude::*;
 use crate::{
     ctx::Ctx,
     labs::bench::{
@@ -9,15 +10,15 @@ use crate::{
     },
     text::tf,
 };
-use leptos::{html, prelude::*};
+use leptos::html;
 use wasm_bindgen::JsCast;
 
 /// The text field over the cell that is being edited, and what is wrong with its text.
 #[component]
 pub fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView {
     let input = NodeRef::<html::Input>::new();
-    let spot = Memo::new(move |_| hands.editor.with(|e| e.as_ref().map(|e| e.spot)));
-    Effect::new(move || {
+    let spot = memo(move || hands.editor.with(|e| e.as_ref().map(|e| e.spot)));
+    effect(move || {
         if spot.get().is_some()
             && let Some(field) = input.get()
         {
@@ -41,7 +42,7 @@ pub fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView
             let _ = place.focus();
         }
     };
-    move || {
+    dynamic(move || {
         let spot = spot.get()?;
         let place = layout.with(|l| l.as_ref().and_then(|l| l.place(spot.0)).copied())?;
         let cell = place.cell(spot.1, spot.2);
@@ -129,5 +130,5 @@ pub fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView
                 </p>
             </div>
         })
-    }
+    })
 }

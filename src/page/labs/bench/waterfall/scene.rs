@@ -337,7 +337,9 @@ fn labels(
 ) {
     let most = if terms.len() <= FEW { FEW } else { 6 };
     let mut order: Vec<usize> = (0..terms.len()).filter(|i| terms[*i] != 0.0).collect();
-    order.sort_by(|&a, &b| terms[b].abs().total_cmp(&terms[a].abs()).then(a.cmp(&b)));
+    crate::order::sort(&mut order, &|a, b| {
+        terms[b].abs().total_cmp(&terms[a].abs())
+    });
     let smallest = if terms.len() <= FEW {
         0.0
     } else {
