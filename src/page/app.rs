@@ -182,8 +182,8 @@ fn ask(
             );
         }
     };
-    // At once, before the page draws or lays out anything for this change: the engine works meanwhile.
-    ImmediateEffect::new_scoped(move || {
+    // Whatever changed the session: what was asked for already is not asked again.
+    Effect::new(move || {
         if begun.get() {
             ctx.session(post);
         }

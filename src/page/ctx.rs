@@ -151,6 +151,9 @@ impl Ctx {
         self.desk.update(|desk| {
             desk.apply(action);
         });
+        // At once, before the page draws or lays out anything for this change: the engine works meanwhile.
+        self.desk
+            .with_untracked(|desk| self.soon.ask(desk.session()));
     }
 
     /// Q, K and V of the shown head as the engine projected them, where they are projected.

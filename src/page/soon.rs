@@ -40,15 +40,20 @@ impl Soon {
         self.ask.set_value(Some(Rc::new(ask)));
     }
 
+    /// Asks the engine now.
+    pub fn ask(&self, session: &Session) {
+        if let Some(ask) = self.ask.get_value() {
+            ask(session);
+        }
+    }
+
     /// Asks the engine about the session after `action`; the page gets that session, and `then` is done, as soon as
     /// the answer is there.
     pub fn act(&self, ctx: Ctx, action: Action, then: impl FnOnce() + 'static) {
         self.settle();
         let mut desk = ctx.desk.get_untracked();
         desk.apply(action);
-        if let Some(ask) = self.ask.get_value() {
-            ask(desk.session());
-        }
+        self.ask(desk.session());
         let soon = *self;
         self.waiting.set_value(Some(Box::new(move || {
             ctx.desk.set(desk);

@@ -106,6 +106,8 @@ test('a worker that dies silently is missed and replaced', async () => {
   });
   await bench.until(() => bench.has('.stage.stale'), 'the mark of a stale picture', 3_000);
   await bench.until(() => bench.eval(() => window.__lab.workers.length === 2), 'a new worker', 25_000);
+  // It owes nothing until it is ready and is given the view: the mark says when that is answered.
+  await bench.until(async () => !(await bench.has('.stage.stale')), 'the picture of the new worker');
   await bench.settled();
   await agrees(bench, { ...edited(), scale: 0.5 });
   assert.ok(!(await bench.has('.stage.stale')));

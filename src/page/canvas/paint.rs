@@ -62,13 +62,15 @@ struct Held {
     anchor: Cell<Option<Anchor>>,
 }
 
-/// Widths of texts that were measured, in CSS pixels: few texts come in many pictures.
+/// Widths of texts that were measured, in parts of a device pixel: few texts come in many pictures.
 #[derive(Default)]
 struct Measured {
     ratio: f64,
-    widths: HashMap<(String, u64), f64>,
+    widths: HashMap<String, usize>,
 }
 
+/// Parts of a device pixel.
+const PARTS: f64 = 1024.0;
 /// Beyond so many the measured widths are forgotten.
 const MEASURED: usize = 2000;
 
@@ -115,16 +117,21 @@ impl Brush<'_> {
                 measured.widths.clear();
                 measured.ratio = self.ratio;
             }
-            let kinds = [font.bold, font.variable, font.italic].map(u64::from);
-            let key = (
-                text.to_owned(),
-                8 * (font.size * 100.0) as u64 + 4 * kinds[0] + 2 * kinds[1] + kinds[2],
-            );
-            *measured.widths.entry(key).or_insert_with(|| {
+            let kind = |yes: bool, sign| if yes { sign } else { ' ' };
+            let mut key = text.to_owned();
+            key.extend([
+                char::from(font.size as u8),
+                kind(font.bold, 'b'),
+                kind(font.variable, 'v'),
+                kind(font.italic, 'i'),
+            ]);
+            let parts = *measured.widths.entry(key).or_insert_with(|| {
                 self.set_font(font);
-                let measured = self.context.measure_text(text);
-                measured.map_or_else(|_| font.width(text), |m| m.width() / self.ratio)
-            })
+                let width = self.context.measure_text(text);
+                let width = width.map_or_else(|_| font.width(text) * self.ratio, |m| m.width());
+                (width * PARTS).round() as usize
+            });
+            parts as f64 / PARTS / self.ratio
         })
     }
 
