@@ -48,6 +48,8 @@ const THREADS_START: f64 = 5_000.0;
 const SIMD_START: f64 = 60_000.0;
 /// More threads than this are no gain at the sizes of the page.
 const MAX_THREADS: f64 = 8.0;
+/// A head of so many products of a query's cell with a key's, or of a weight with a value's cell, gains from threads.
+const LARGE: usize = 4_000_000;
 /// How often the clock is looked at while something is owed.
 const TICK: i32 = 200;
 /// After this many deaths within [`DEATHS_WITHIN`] milliseconds, none followed by an answer, the client gives up.
@@ -64,13 +66,31 @@ struct Shared {
     state: RefCell<State>,
 }
 
+/// The way from one thread to several. Small heads gain nothing from threads, and their engine is the larger one: it is
+/// loaded when a head comes that does, and takes over when it is ready.
+enum Rise {
+    /// Another engine was asked for by name, threads are not to be had, or they are there.
+    Over,
+    /// When a large head comes.
+    Possible,
+    /// This engine is on its way.
+    Coming {
+        worker: wire::Handle,
+        generation: u32,
+        since: f64,
+    },
+}
+
 struct State {
     variant: Variant,
+    rise: Rise,
     worker: Option<wire::Handle>,
     outbox: Outbox,
     /// When the worker that starts now was asked to, until it is ready.
     starting: Option<f64>,
     /// Counts the workers.
+    made: u32,
+    /// Which of them is at work.
     generation: u32,
     /// Since the last answer: when a worker died.
     deaths: Vec<f64>,
@@ -83,21 +103,23 @@ impl Client {
     /// Starts an engine. `base_url` is the document's base; events come from later turns of the event loop, except
     /// `Failed` when no worker can be made at all.
     pub fn start(base_url: &str, on_event: Rc<dyn Fn(Event)>) -> Client {
-        let variant = match wire::query("engine").as_deref() {
-            Some("none") => Variant::Missing,
-            Some("simd") => Variant::Simd,
-            Some("simd-threads") => Variant::Threads,
-            _ if wire::may_use_threads() => Variant::Threads,
-            _ => Variant::Simd,
+        let (variant, rise) = match wire::query("engine").as_deref() {
+            Some("none") => (Variant::Missing, Rise::Over),
+            Some("simd") => (Variant::Simd, Rise::Over),
+            Some("simd-threads") => (Variant::Threads, Rise::Over),
+            _ if wire::may_use_threads() => (Variant::Simd, Rise::Possible),
+            _ => (Variant::Simd, Rise::Over),
         };
         let client = Client(Rc::new(Shared {
             base: folder(base_url).to_owned(),
             on_event,
             state: RefCell::new(State {
                 variant,
+                rise,
                 worker: None,
                 outbox: Outbox::default(),
                 starting: None,
+                made: 0,
                 generation: 0,
                 deaths: Vec::new(),
                 recovering: false,
@@ -110,9 +132,14 @@ impl Client {
 
     /// Asks for something. While a job runs only the newest waits; jobs sent before `Ready` wait too.
     pub fn send(&self, job: Job) {
+        let large = products(&job) >= LARGE;
         let mut state = self.0.state.borrow_mut();
         let next = state.outbox.offer(job, wire::now());
+        let rise = large && matches!(state.rise, Rise::Possible);
         self.post(state, next);
+        if rise {
+            self.rise();
+        }
     }
 
     /// Gives up whatever runs or waits. No reply to it comes after this, except `Cancelled`.
@@ -143,28 +170,97 @@ impl Client {
         }
     }
 
-    /// Starts a worker of the current variant; the old one ends.
-    fn spawn(&self) {
-        let mut state = self.0.state.borrow_mut();
-        state.generation += 1;
-        let generation = state.generation;
-        let name = if state.variant == Variant::Missing {
-            "engine-missing.js"
-        } else {
-            "engine-worker.js"
+    /// A new worker and its number.
+    fn worker(&self, name: &str) -> Result<(u32, wire::Handle), String> {
+        let generation = {
+            let mut state = self.0.state.borrow_mut();
+            state.made += 1;
+            state.made
         };
         let url = format!("{}www/{name}", self.0.base);
-        state.worker = None;
-        state.starting = Some(wire::now());
         let weak = Rc::downgrade(&self.0);
         let on_message = move |message| {
             if let Some(shared) = weak.upgrade() {
                 Client(shared).message(generation, message);
             }
         };
-        match wire::Handle::new(&url, on_message) {
-            Ok(worker) => {
+        wire::Handle::new(&url, on_message).map(|handle| (generation, handle))
+    }
+
+    /// Starts the engine with threads beside the one at work.
+    fn rise(&self) {
+        let made = self.worker("engine-worker.js");
+        let mut state = self.0.state.borrow_mut();
+        state.rise = match made {
+            Ok((generation, worker)) => Rise::Coming {
+                worker,
+                generation,
+                since: wire::now(),
+            },
+            // One thread does it all.
+            Err(_) => Rise::Over,
+        };
+        drop(state);
+        self.tick_later();
+    }
+
+    /// What the engine on its way says.
+    fn rising(&self, message: Message) {
+        let mut state = self.0.state.borrow_mut();
+        match message {
+            Message::Hello => {
+                if let Rise::Coming { worker, .. } = &state.rise {
+                    worker.init(&self.0.base, Variant::Threads.name(), Variant::Threads.threads());
+                }
+            }
+            Message::Reply(Reply::Ready(ready)) => {
+                let Rise::Coming {
+                    worker, generation, ..
+                } = std::mem::replace(&mut state.rise, Rise::Over)
+                else {
+                    return;
+                };
+                state.variant = Variant::Threads;
                 state.worker = Some(worker);
+                state.generation = generation;
+                state.starting = None;
+                state.outbox.moved();
+                let next = state.outbox.resume(wire::now());
+                self.post(state, next);
+                self.emit(Event::Ready(ready));
+            }
+            Message::Reply(_) => {}
+            Message::Failed(why) | Message::Panic(why) | Message::Error(why) => {
+                drop(state);
+                self.no_rise(&why);
+            }
+        }
+    }
+
+    /// The engine with threads does not come: the other one stays.
+    fn no_rise(&self, why: &str) {
+        self.0.state.borrow_mut().rise = Rise::Over;
+        self.emit(Event::EngineNote(no_threads(why)));
+    }
+
+    /// Starts a worker of the current variant; the old one ends.
+    fn spawn(&self) {
+        let name = {
+            let mut state = self.0.state.borrow_mut();
+            state.worker = None;
+            state.starting = Some(wire::now());
+            if state.variant == Variant::Missing {
+                "engine-missing.js"
+            } else {
+                "engine-worker.js"
+            }
+        };
+        let made = self.worker(name);
+        let mut state = self.0.state.borrow_mut();
+        match made {
+            Ok((generation, worker)) => {
+                state.worker = Some(worker);
+                state.generation = generation;
                 drop(state);
                 self.tick_later();
             }
@@ -177,6 +273,11 @@ impl Client {
 
     fn message(&self, generation: u32, message: Message) {
         let mut state = self.0.state.borrow_mut();
+        if matches!(&state.rise, Rise::Coming { generation: of, .. } if *of == generation) {
+            drop(state);
+            self.rising(message);
+            return;
+        }
         // A message from a worker that has been replaced is from the dead.
         let Some(worker) = state
             .worker
@@ -187,11 +288,8 @@ impl Client {
         };
         match message {
             Message::Hello => {
-                let (name, threads) = match state.variant {
-                    Variant::Threads => ("simd-threads", wire::threads().clamp(1.0, MAX_THREADS)),
-                    Variant::Simd | Variant::Missing => ("simd", 1.0),
-                };
-                worker.init(&self.0.base, name, threads);
+                let variant = state.variant;
+                worker.init(&self.0.base, variant.name(), variant.threads());
             }
             Message::Reply(Reply::Ready(ready)) => {
                 state.starting = None;
@@ -237,9 +335,7 @@ impl Client {
         if state.variant == Variant::Threads {
             state.variant = Variant::Simd;
             drop(state);
-            self.emit(Event::EngineNote(format!(
-                "The engine with threads did not start ({why}), so one thread computes."
-            )));
+            self.emit(Event::EngineNote(no_threads(why)));
             self.spawn();
             return;
         }
@@ -300,6 +396,15 @@ impl Client {
         let now = wire::now();
         let mut state = self.0.state.borrow_mut();
         state.ticking = false;
+        if let Rise::Coming { since, .. } = state.rise {
+            drop(state);
+            if now - since > THREADS_START {
+                self.no_rise(&too_late(THREADS_START));
+            } else {
+                self.tick_later();
+            }
+            state = self.0.state.borrow_mut();
+        }
         if let Some(since) = state.starting {
             let limit = if state.variant == Variant::Threads {
                 THREADS_START
@@ -308,7 +413,7 @@ impl Client {
             };
             drop(state);
             if now - since > limit {
-                self.no_start(&format!("no answer within {} seconds", limit / 1000.0));
+                self.no_start(&too_late(limit));
             } else {
                 self.tick_later();
             }
@@ -323,6 +428,43 @@ impl Client {
             self.tick_later();
         }
     }
+}
+
+impl Variant {
+    /// Name of its folder.
+    fn name(self) -> &'static str {
+        match self {
+            Variant::Threads => "simd-threads",
+            Variant::Simd | Variant::Missing => "simd",
+        }
+    }
+
+    fn threads(self) -> f64 {
+        match self {
+            Variant::Threads => wire::threads().clamp(1.0, MAX_THREADS),
+            Variant::Simd | Variant::Missing => 1.0,
+        }
+    }
+}
+
+/// How many products a job takes.
+fn products(job: &Job) -> usize {
+    match job {
+        Job::View(view) => {
+            let shape = view.config.shape;
+            let pairs = shape.n_q.saturating_mul(shape.n_k);
+            pairs.saturating_mul(shape.d_k.saturating_add(shape.d_v))
+        }
+        Job::Look { .. } | Job::Kernel(_) | Job::Stages(_) | Job::Cancel | Job::Panic => 0,
+    }
+}
+
+fn no_threads(why: &str) -> String {
+    format!("The engine with threads did not start ({why}), so one thread computes.")
+}
+
+fn too_late(limit: f64) -> String {
+    format!("no answer within {} seconds", limit / 1000.0)
 }
 
 /// What a thrown JavaScript value says.

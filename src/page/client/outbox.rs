@@ -153,6 +153,11 @@ impl Outbox {
         self.kills >= MAX_KILLS
     }
 
+    /// Another worker takes over from a living one: what that one still owes, the other is asked for.
+    pub fn moved(&mut self) {
+        self.posted = None;
+    }
+
     /// A worker is ready: what to post to it, so that it knows what a dead one knew.
     pub fn resume(&mut self, now: f64) -> Option<Job> {
         self.open = true;
