@@ -30,24 +30,32 @@ test('isolated: one thread while a head is small, several from a large one on, a
   assert.ok(await bench.eval(() => crossOriginIsolated));
   assert.match(await bench.text('engine'), /float64, one thread/);
   await agrees(bench, edited());
-  await bench.sizes({ n_q: 300, n_k: 300, d_k: 32 });
+  await bench.sizes({ n_q: 400, n_k: 400, d_k: 32 });
   await bench.until(async () => /float64, \d+ threads/.test(await bench.text('engine')), 'the engine with threads');
   await bench.settled();
   assert.equal(await bench.eval(() => document.querySelector('.engine-note').textContent), '');
   const large = await bench.tables('O');
   await bench.sizes({ n_q: 5, n_k: 6, d_k: 4 });
   assert.match(await bench.text('engine'), /float64, \d+ threads/);
-  await bench.random(SHAPE);
-  await agrees(bench, { given });
-  await bench.random({ ...SHAPE, n_q: 300, n_k: 300, d_k: 32 });
+  await agrees(bench, { given, scale: 0.75 });
+  await bench.random({ ...SHAPE, n_q: 400, n_k: 400, d_k: 32 });
   await bench.settled();
-  assert.equal((await bench.tables('O'))[0].length, large[0].length);
+  assert.deepEqual(await bench.tables('O'), large);
   await bench.sound();
 });
 
 test('a large head whose engine with threads does not come: one thread goes on, and it is said', async () => {
-  const bench = await open({ block: ['*/engines/simd-threads/*'] });
-  await bench.random({ ...SHAPE, n_q: 300, n_k: 300, d_k: 32 });
+  const bench = await open({
+    // A worker's own requests are out of a test's reach: the one with threads is sent to a folder that is not there.
+    before: `
+      const worker = Object.getPrototypeOf(Worker.prototype);
+      const post = worker.postMessage;
+      worker.postMessage = function (message, ...rest) {
+        const lost = message?.variant === 'simd-threads' ? { ...message, base: message.base + 'nowhere/' } : message;
+        return post.call(this, lost, ...rest);
+      };`,
+  });
+  await bench.random({ ...SHAPE, n_q: 400, n_k: 400, d_k: 32 });
   await bench.until(() => bench.eval(() => /one thread computes/.test(document.querySelector('.engine-note').textContent)), 'the note');
   await bench.settled();
   assert.match(await bench.text('engine'), /float64, one thread/);
