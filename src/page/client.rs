@@ -210,7 +210,11 @@ impl Client {
         match message {
             Message::Hello => {
                 if let Rise::Coming { worker, .. } = &state.rise {
-                    worker.init(&self.0.base, Variant::Threads.name(), Variant::Threads.threads());
+                    worker.init(
+                        &self.0.base,
+                        Variant::Threads.name(),
+                        Variant::Threads.threads(),
+                    );
                 }
             }
             Message::Reply(Reply::Ready(ready)) => {
