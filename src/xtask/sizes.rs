@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn a_part_without_its_file_is_an_error() {
         let all = ["index.html".to_owned()];
-        assert_eq!(PAGE[0].files(&all).unwrap(), ["index.html"]);
-        assert!(PAGE[2].files(&all).unwrap_err().contains("page-*.wasm"));
+        assert_eq!(FIRST[0].files(&all).unwrap(), ["index.html"]);
+        assert!(FIRST[2].files(&all).unwrap_err().contains("page-*.wasm"));
     }
 
     #[test]
