@@ -3,9 +3,11 @@
 //! Knows nothing of the interface: events go to one callback, and everything else is a method. What is posted when,
 //! and which replies are stale, is decided in [`outbox`], without a browser.
 
+mod address;
 mod outbox;
 mod wire;
 
+use address::folder;
 use outbox::{Outbox, SILENCE};
 use protocol::{Job, Ready, Reply};
 use std::{cell::RefCell, rc::Rc};
@@ -478,33 +480,4 @@ fn sentence(error: &JsValue) -> String {
         .map(|e| String::from(e.message()))
         .or_else(|| error.as_string())
         .unwrap_or_else(|| "no reason given".to_owned())
-}
-
-/// The folder of an address, with its last slash: without the page's name, its query and its fragment.
-fn folder(address: &str) -> &str {
-    let path = address
-        .find(['?', '#'])
-        .and_then(|end| address.get(..end))
-        .unwrap_or(address);
-    path.rfind('/')
-        .and_then(|slash| path.get(..=slash))
-        .unwrap_or(path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::folder;
-
-    #[test]
-    fn files_are_looked_for_beside_the_page_whatever_its_address_says_beyond_its_folder() {
-        for address in [
-            "http://host/lab/",
-            "http://host/lab/index.html",
-            "http://host/lab/?engine=simd",
-            "http://host/lab/index.html?from=a/b#bench",
-            "http://host/lab/#bench",
-        ] {
-            assert_eq!(folder(address), "http://host/lab/", "{address}");
-        }
-    }
 }
