@@ -1,19 +1,107 @@
-// Starts the page: Trunk writes the names of its script and its wasm into this script's tag.
-const { js, wasm } = document.querySelector("script[data-wasm]").dataset;
-const address = (name) => new URL(name, document.baseURI);
+// Starts the page: Trunk writes the names of its script and its wasm into this script's tag. What does not arrive is
+// said in words and tried again at the press of a button; the session in the address stays as it is.
+const tag = document.querySelector("script[data-wasm]");
+const { js, wasm, worker } = tag.dataset;
+const framed = window.parent !== window;
 /** An embed speaks with the page around it. */
-const embedded = window.parent !== window && /^#?(.*&)?embed=1(&|$)/.test(location.hash);
-try {
-  const [page, around] = await Promise.all([import(address(js)), embedded ? import("./frame.js") : null]);
-  await page.default({ module_or_path: address(wasm) });
-  around?.frame(page);
-} catch (error) {
-  // The page's own words are in the wasm that is missing.
-  const place = document.getElementById("starting");
-  if (place) {
-    place.setAttribute("role", "alert");
-    place.textContent = `The lab did not start: ${error.message ?? error}. `
-      + "It needs a browser with WebAssembly, of 2023 or newer. Reload the page to try again.";
-  }
-  throw error;
+const embedded = framed && /^#?(.*&)?embed=1(&|$)/.test(location.hash);
+/** Milliseconds after which a start counts as slow, and may be begun again. */
+const SLOW = 20_000;
+
+/** A browser may remember that a module failed: another query makes it another module. */
+function address(name, attempt) {
+  const url = new URL(name, document.baseURI);
+  if (attempt > 0) url.searchParams.set("again", attempt);
+  return url.href;
 }
+
+say("Starting the lab …");
+let attempt = 0;
+let running = new AbortController();
+
+/** What is shown until the page is there; nothing once it is. */
+function say(words, again) {
+  const place = document.getElementById("starting");
+  if (!place) return;
+  place.textContent = `${words} `;
+  place.setAttribute("role", again ? "alert" : "status");
+  if (!again) return;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.dataset.name = "retry-start";
+  button.textContent = "Try again";
+  button.addEventListener("click", () => {
+    running.abort();
+    attempt += 1;
+    say("Starting the lab …");
+    start();
+  });
+  place.append(button);
+}
+
+async function start() {
+  const mine = new AbortController();
+  running = mine;
+  const slow = setTimeout(() => {
+    say(
+      `Starting the lab … The network is slow: expected its files within ${SLOW / 1000} seconds. `
+        + "They may still come; or begin again, which loses nothing.",
+      true,
+    );
+  }, SLOW);
+  try {
+    // Both at once: the script is small, and the wasm is what takes long.
+    const binary = fetch(address(wasm, attempt), { credentials: "same-origin", signal: mine.signal }).then((response) => {
+      if (!response.ok) throw new Error(`its server answered ${response.status} instead of the page's code`);
+      return response;
+    });
+    binary.catch(() => {});
+    const again = attempt > 0 ? `?again=${attempt}` : "";
+    const [page, around] = await Promise.all([import(address(js, attempt)), embedded ? import(`./frame.js${again}`) : null]);
+    // Whoever is first makes the page.
+    if (mine.signal.aborted || !document.getElementById("starting")) return;
+    await page.default({ module_or_path: binary });
+    clearTimeout(slow);
+    document.getElementById("starting")?.remove();
+    around?.frame(page);
+    if (!framed && worker) whenPainted(keep);
+  } catch (error) {
+    clearTimeout(slow);
+    if (mine.signal.aborted) return;
+    // The page's own words are in the wasm that is missing.
+    const got = String(error?.message ?? error).replace(/[.\s]+$/, "");
+    say(
+      `The lab did not start: expected its files to load, got “${got}”. Check the connection and try again; nothing is `
+        + "lost. It needs a browser with WebAssembly, of 2023 or newer.",
+      true,
+    );
+  }
+}
+
+/** After the first picture, when the browser has nothing else to do. */
+function whenPainted(then) {
+  let waits = true;
+  const idle = () => {
+    if (!waits) return;
+    waits = false;
+    if ("requestIdleCallback" in window) requestIdleCallback(then, { timeout: 10_000 });
+    else setTimeout(then, 2_000);
+  };
+  document.addEventListener("lab-ready", idle, { once: true });
+  // A picture that cannot be made is no reason.
+  setTimeout(idle, 10_000);
+}
+
+/** Lets a service worker keep the page for a reader without a network. */
+async function keep() {
+  try {
+    await navigator.serviceWorker.register(new URL(worker, document.baseURI), { updateViaCache: "none" });
+    if (navigator.connection?.saveData) return;
+    const { active } = await navigator.serviceWorker.ready;
+    active.postMessage({ attentionLab: "keep" });
+  } catch {
+    // No such thing here, or storage is refused: the network does it.
+  }
+}
+
+start();

@@ -8,7 +8,7 @@ use crate::{
         palette::Palette,
         picture::{CanvasFonts, Ratio},
     },
-    client::{Client, Event},
+    client::{Client, Event, files},
     ctx::{Computed, Ctx, EngineState, Looked, Shared, ViewOptions},
     examples::shelf::{self, Shelf, Wish},
     header::{Header, restore_theme},
@@ -91,7 +91,7 @@ pub fn App() -> impl IntoView {
     let asked = StoredValue::new(Asked::default());
     let client = StoredValue::new_local(None::<Client>);
     let on_event = move |event: Event| answer(ctx, asked, event);
-    client.set_value(Some(Client::start(&base_uri(), Rc::new(on_event))));
+    client.set_value(Some(Client::start(&files(), Rc::new(on_event))));
     let send = move |job: Job| {
         client.with_value(|c| {
             if let Some(c) = c {
@@ -276,10 +276,6 @@ fn engine_words(ready: &Ready) -> String {
         (Variant::SimdThreads, n) if n > 1 => tf("engine-threads", &[("n", &n)]),
         _ => t("engine-one").to_owned(),
     }
-}
-
-fn base_uri() -> String {
-    document().base_uri().ok().flatten().unwrap_or_default()
 }
 
 fn window_size() -> (f64, f64) {

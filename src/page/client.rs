@@ -5,13 +5,16 @@
 
 mod address;
 mod outbox;
+mod seen;
+mod variant;
 mod wire;
 
-use address::folder;
+pub use address::files;
 use outbox::{Outbox, SILENCE};
 use protocol::{Job, Ready, Reply};
 use std::{cell::RefCell, rc::Rc};
-use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use variant::{LARGE, Variant, no_threads, products, too_late};
+use wasm_bindgen::closure::Closure;
 use wire::Message;
 
 /// What the client tells the page.
@@ -35,25 +38,17 @@ pub enum Event {
     EngineNote(String),
 }
 
-/// How the engine is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Variant {
-    Simd,
-    Threads,
-    /// `?engine=none`: a worker that is not there, for tests.
-    Missing,
-}
-
 /// The threaded engine is given up after so many milliseconds without `Ready`.
 const THREADS_START: f64 = 5_000.0;
 /// The engine that always works may come over a slow line.
 const SIMD_START: f64 = 60_000.0;
-/// More threads than this are no gain at the sizes of the page.
-const MAX_THREADS: f64 = 8.0;
-/// A head of so many products of a query's cell with a key's, or of a weight with a value's cell, gains from threads.
-const LARGE: usize = 4_000_000;
 /// How often the clock is looked at while something is owed.
 const TICK: i32 = 200;
+/// A tick that comes so many milliseconds late was held up together with everything else: the computer slept, or the
+/// browser froze a hidden page. That time is nobody's fault.
+const LATE: f64 = 2_000.0;
+/// A framed page that has not been seen for so many milliseconds, and owes nothing, needs no engine.
+const UNSEEN: f64 = 2_000.0;
 /// After this many deaths within [`DEATHS_WITHIN`] milliseconds, none followed by an answer, the client gives up.
 const MAX_DEATHS: usize = 3;
 const DEATHS_WITHIN: f64 = 10_000.0;
@@ -99,12 +94,18 @@ struct State {
     /// A failure has been reported and the fresh engine not yet.
     recovering: bool,
     ticking: bool,
+    /// When the next look at the clock is due.
+    due: f64,
+    /// Since when the page, which is in a frame, is not seen.
+    unseen: Option<f64>,
+    /// There is no worker, because nobody sees the page.
+    resting: bool,
 }
 
 impl Client {
-    /// Starts an engine. `base_url` is the document's base; events come from later turns of the event loop, except
-    /// `Failed` when no worker can be made at all.
-    pub fn start(base_url: &str, on_event: Rc<dyn Fn(Event)>) -> Client {
+    /// Starts an engine; in a frame, when the page is first seen. `base` is the folder of the page's files; events come
+    /// from later turns of the event loop, except `Failed` when no worker can be made at all.
+    pub fn start(base: &str, on_event: Rc<dyn Fn(Event)>) -> Client {
         let (variant, rise) = match wire::query("engine").as_deref() {
             Some("none") => (Variant::Missing, Rise::Over),
             Some("simd") => (Variant::Simd, Rise::Over),
@@ -113,7 +114,7 @@ impl Client {
             _ => (Variant::Simd, Rise::Over),
         };
         let client = Client(Rc::new(Shared {
-            base: folder(base_url).to_owned(),
+            base: base.to_owned(),
             on_event,
             state: RefCell::new(State {
                 variant,
@@ -126,9 +127,22 @@ impl Client {
                 deaths: Vec::new(),
                 recovering: false,
                 ticking: false,
+                due: 0.0,
+                unseen: None,
+                resting: false,
             }),
         }));
-        client.spawn();
+        let weak = Rc::downgrade(&client.0);
+        let framed = seen::watch(move |seen| {
+            if let Some(shared) = weak.upgrade() {
+                Client(shared).seen(seen);
+            }
+        });
+        if framed {
+            client.0.state.borrow_mut().resting = true;
+        } else {
+            client.spawn();
+        }
         client
     }
 
@@ -138,7 +152,12 @@ impl Client {
         let mut state = self.0.state.borrow_mut();
         let next = state.outbox.offer(job, wire::now());
         let rise = large && matches!(state.rise, Rise::Possible);
+        // Whoever asks a page that worked before and is not seen now, from outside the frame, gets an answer.
+        let wake = state.made > 0 && std::mem::take(&mut state.resting);
         self.post(state, next);
+        if wake {
+            self.spawn();
+        }
         if rise {
             self.rise();
         }
@@ -153,6 +172,38 @@ impl Client {
     pub fn retry(&self) {
         self.0.state.borrow_mut().deaths.clear();
         self.spawn();
+    }
+
+    /// A framed page came into view, or went out of it.
+    fn seen(&self, seen: bool) {
+        let mut state = self.0.state.borrow_mut();
+        state.unseen = (!seen).then(wire::now);
+        let wake = seen && std::mem::take(&mut state.resting);
+        drop(state);
+        if wake {
+            self.spawn();
+        } else {
+            self.tick_later();
+        }
+    }
+
+    /// Ends the worker of a page that nobody sees, if it owes nothing; the numbers and the picture stay.
+    fn rest(&self, now: f64) {
+        let mut state = self.0.state.borrow_mut();
+        let Some(since) = state.unseen.filter(|_| state.worker.is_some()) else {
+            return;
+        };
+        let busy = state.outbox.is_busy()
+            || state.starting.is_some()
+            || matches!(state.rise, Rise::Coming { .. });
+        if busy || now - since < UNSEEN {
+            drop(state);
+            self.tick_later();
+        } else {
+            state.worker = None;
+            state.resting = true;
+            state.outbox.rested();
+        }
     }
 
     fn emit(&self, event: Event) {
@@ -191,7 +242,7 @@ impl Client {
 
     /// Starts the engine with threads beside the one at work.
     fn rise(&self) {
-        let made = self.worker("engine-worker.js");
+        let made = self.worker(Variant::Threads.script());
         let mut state = self.0.state.borrow_mut();
         state.rise = match made {
             Ok((generation, worker)) => Rise::Coming {
@@ -255,11 +306,7 @@ impl Client {
             let mut state = self.0.state.borrow_mut();
             state.worker = None;
             state.starting = Some(wire::now());
-            if state.variant == Variant::Missing {
-                "engine-missing.js"
-            } else {
-                "engine-worker.js"
-            }
+            state.variant.script()
         };
         let made = self.worker(name);
         let mut state = self.0.state.borrow_mut();
@@ -386,8 +433,12 @@ impl Client {
     }
 
     fn tick_later(&self) {
-        if std::mem::replace(&mut self.0.state.borrow_mut().ticking, true) {
-            return;
+        {
+            let mut state = self.0.state.borrow_mut();
+            if std::mem::replace(&mut state.ticking, true) {
+                return;
+            }
+            state.due = wire::now() + f64::from(TICK);
         }
         let weak = Rc::downgrade(&self.0);
         let tick = Closure::once_into_js(move || {
@@ -402,6 +453,14 @@ impl Client {
         let now = wire::now();
         let mut state = self.0.state.borrow_mut();
         state.ticking = false;
+        let late = now - state.due;
+        if late > LATE {
+            state.outbox.slept(late);
+            state.starting = state.starting.map(|since| since + late);
+            if let Rise::Coming { since, .. } = &mut state.rise {
+                *since += late;
+            }
+        }
         if let Rise::Coming { since, .. } = state.rise {
             drop(state);
             if now - since > THREADS_START {
@@ -412,11 +471,8 @@ impl Client {
             state = self.0.state.borrow_mut();
         }
         if let Some(since) = state.starting {
-            let limit = if state.variant == Variant::Threads {
-                THREADS_START
-            } else {
-                SIMD_START
-            };
+            let threads = state.variant == Variant::Threads;
+            let limit = if threads { THREADS_START } else { SIMD_START };
             drop(state);
             if now - since > limit {
                 self.no_start(&too_late(limit));
@@ -432,52 +488,9 @@ impl Client {
             let next = state.outbox.tick(now);
             self.post(state, next);
             self.tick_later();
+        } else {
+            drop(state);
         }
+        self.rest(now);
     }
-}
-
-impl Variant {
-    /// Name of its folder.
-    fn name(self) -> &'static str {
-        match self {
-            Variant::Threads => "simd-threads",
-            Variant::Simd | Variant::Missing => "simd",
-        }
-    }
-
-    fn threads(self) -> f64 {
-        match self {
-            Variant::Threads => wire::threads().clamp(1.0, MAX_THREADS),
-            Variant::Simd | Variant::Missing => 1.0,
-        }
-    }
-}
-
-/// How many products a job takes.
-fn products(job: &Job) -> usize {
-    match job {
-        Job::View(view) => {
-            let shape = view.config.shape;
-            let pairs = shape.n_q.saturating_mul(shape.n_k);
-            pairs.saturating_mul(shape.d_k.saturating_add(shape.d_v))
-        }
-        Job::Look { .. } | Job::Kernel(_) | Job::Stages(_) | Job::Cancel | Job::Panic => 0,
-    }
-}
-
-fn no_threads(why: &str) -> String {
-    format!("The engine with threads did not start ({why}), so one thread computes.")
-}
-
-fn too_late(limit: f64) -> String {
-    format!("no answer within {} seconds", limit / 1000.0)
-}
-
-/// What a thrown JavaScript value says.
-fn sentence(error: &JsValue) -> String {
-    error
-        .dyn_ref::<js_sys::Error>()
-        .map(|e| String::from(e.message()))
-        .or_else(|| error.as_string())
-        .unwrap_or_else(|| "no reason given".to_owned())
 }

@@ -1,7 +1,7 @@
 //! Heads of a real model, fetched from `www/examples` as they are wanted and kept.
 //!
-//! The files are described in `www/examples/README.md`. Addresses are relative to the document, so the page may lie
-//! under any path. What does not arrive or cannot be read is a sentence.
+//! The files are described in `www/examples/README.md`. Addresses are relative to the folder of the page's
+//! files, so the page may lie under any path. What does not arrive or cannot be read is a sentence.
 
 mod fetch;
 mod index;

@@ -40,6 +40,11 @@ pub fn dist(root: &Path) -> PathBuf {
     }
 }
 
+/// Where `cargo xtask dist` puts the site and its zip.
+pub fn ship(root: &Path) -> PathBuf {
+    target(root).join("site")
+}
+
 /// The tools that set-up fetched. Outside the checkout: every clone shares them.
 pub fn cache() -> Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());

@@ -1,10 +1,12 @@
 //! Every step of the project as a command: `cargo xtask help` lists them.
 //!
 //! Continuous integration runs the same commands (`.ci/run` is `cargo xtask test`). Few dependencies, so that the
-//! first `cargo xtask` compiles in seconds; what needs the project's own crates (`golden`) sits behind a feature.
+//! first `cargo xtask` compiles in seconds; what needs more (`golden`, `dist`) sits behind a feature.
 
 mod bench;
 mod debian;
+#[cfg(feature = "dist")]
+mod dist;
 mod engines;
 #[cfg(feature = "golden")]
 mod examples;
@@ -32,6 +34,8 @@ cargo xtask COMMAND
   serve --dist [--port N] [--plain] [--under PATH]
                                           serve dist/ as it is; --plain leaves out the isolation headers
   build [--dev]                           set up; page and engines into dist/
+  dist [--out DIR] [--no-build]           the release build as one folder and one zip of static files (default:
+                                          target/site); --no-build takes dist/ as it is
   test [--only STAGE,…] [--skip STAGE,…]  set up; every test. Stages: STAGES
   golden [DIR] [--native-only]            reference cases through every path, native and wasm (default: tests/golden)
   examples DIR                            the real heads in www/examples, from a folder of captured sentences
@@ -61,6 +65,7 @@ fn main() -> ExitCode {
         "serve" => page::serve_command(&args),
         "test" => test::command(&args),
         "golden" | "examples" => run_golden(&command, &args),
+        "dist" => run_dist(&args),
         "bench" => bench::command(&args),
         "sizes" => sizes::command(&args),
         "new-lab" => new_lab::command(&args),
@@ -89,15 +94,32 @@ fn run_golden(command: &str, args: &[String]) -> Result {
     }
 }
 
-/// Starts this program again, built with the crates it needs and optimised: the oracle is slow in a debug build.
+/// The oracle is slow in a debug build.
 #[cfg(not(feature = "golden"))]
 fn run_golden(command: &str, args: &[String]) -> Result {
+    run_again("engine", "golden", command, args)
+}
+
+#[cfg(feature = "dist")]
+fn run_dist(args: &[String]) -> Result {
+    dist::command(args)
+}
+
+/// So are compressors.
+#[cfg(not(feature = "dist"))]
+fn run_dist(args: &[String]) -> Result {
+    run_again("packer", "dist", "dist", args)
+}
+
+/// Starts this program again, built with the crates that a feature needs and optimised.
+#[cfg(not(all(feature = "golden", feature = "dist")))]
+fn run_again(profile: &str, feature: &str, command: &str, args: &[String]) -> Result {
     let mut cargo = run::native_cargo();
     // The terminal's folder stays, for the reader's DIR may be relative to it.
     cargo
-        .args(["run", "--quiet", "--profile", "engine", "--manifest-path"])
+        .args(["run", "--quiet", "--profile", profile, "--manifest-path"])
         .arg(home::root()?.join("Cargo.toml"))
-        .args(["--package", "xtask", "--features", "golden", "--", command])
+        .args(["--package", "xtask", "--features", feature, "--", command])
         .args(args);
     run::check(&mut cargo, &format!("cargo xtask {command}"))
 }

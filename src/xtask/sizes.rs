@@ -95,13 +95,26 @@ fn line(dist: &Path, all: &[String], part: &Part) -> Result<u64> {
     Ok(packed)
 }
 
-/// Every file of dist/ as the page names it, with `/` on every machine.
+/// Every file of dist/ as the page names it.
 fn relative_files(dist: &Path) -> Result<Vec<String>> {
-    let name = |file: PathBuf| {
-        let inner = file.strip_prefix(dist).unwrap_or(&file);
-        inner.to_string_lossy().replace('\\', "/")
-    };
-    Ok(home::files_under(dist)?.into_iter().map(name).collect())
+    let files = home::files_under(dist)?;
+    Ok(files.iter().map(|file| name_in(dist, file)).collect())
+}
+
+/// A file's name in a folder, with `/` on every machine.
+pub fn name_in(folder: &Path, file: &Path) -> String {
+    let inner = file.strip_prefix(folder).unwrap_or(file);
+    inner.to_string_lossy().replace('\\', "/")
+}
+
+/// The files, of all of dist/, that every reader loads before the first interaction.
+#[cfg(feature = "dist")]
+pub fn first_load(all: &[String]) -> Result<Vec<String>> {
+    let mut files = Vec::new();
+    for part in &FIRST {
+        files.extend(part.files(all)?.into_iter().map(str::to_owned));
+    }
+    Ok(files)
 }
 
 impl Part {

@@ -3,23 +3,27 @@
 use crate::run::{self, say};
 use crate::server::Site;
 use crate::{Result, home, no_more, page, setup, sizes, take_value};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 type Stage = (&'static str, fn(&Path) -> Result<Outcome>);
 
 /// In the order in which they run: what fails soonest comes first.
-const STAGES: [Stage; 8] = [
+const STAGES: [Stage; 9] = [
     ("setup", set_up),
     ("fmt", fmt),
     ("clippy", clippy),
     ("native", native),
     ("build", build),
     ("sizes", weigh),
+    ("dist", ship),
     ("golden", golden),
     ("browser", browser),
 ];
+
+/// What `cargo xtask` builds only when it is asked for.
+const FEATURES: &str = "xtask/golden,xtask/dist";
 
 enum Outcome {
     Passed,
@@ -139,7 +143,7 @@ fn clippy(root: &Path) -> Result<Outcome> {
     let mut cargo = run::native_cargo();
     cargo
         .args(["clippy", "--quiet", "--workspace", "--all-targets"])
-        .args(["--features", "xtask/golden", "--", "-D", "warnings"])
+        .args(["--features", FEATURES, "--", "-D", "warnings"])
         .current_dir(root);
     run::check(&mut cargo, "cargo clippy")?;
     Ok(Outcome::Passed)
@@ -154,7 +158,7 @@ fn native(root: &Path) -> Result<Outcome> {
         cargo.args(["test", "--quiet"]);
     }
     cargo
-        .args(["--workspace", "--features", "xtask/golden"])
+        .args(["--workspace", "--features", FEATURES])
         .current_dir(root);
     run::check(&mut cargo, "the native tests")?;
     // The pool of threads, on the machine's own ones.
@@ -185,6 +189,25 @@ fn weigh(_root: &Path) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
+/// The shipped folder, which the suite tests in every setting that it may be met in.
+fn ship(_root: &Path) -> Result<Outcome> {
+    crate::run_dist(&["--no-build".to_owned()])?;
+    Ok(Outcome::Passed)
+}
+
+/// The shipped folder, of the build at hand.
+fn shipped(root: &Path, dist: &Path) -> Result<PathBuf> {
+    let folder = home::ship(root).join("attention-lab");
+    let made = |file: PathBuf| std::fs::metadata(file).and_then(|meta| meta.modified());
+    match (made(dist.join("index.html")), made(folder.join("sw.js"))) {
+        (Ok(built), Ok(shipped)) if shipped >= built => {}
+        _ => {
+            ship(root)?;
+        }
+    }
+    Ok(folder)
+}
+
 fn golden(root: &Path) -> Result<Outcome> {
     let folder = root.join("tests/golden");
     if !folder.is_dir() {
@@ -194,7 +217,8 @@ fn golden(root: &Path) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The suite on the real build, served twice: as it is published, and on a server that sends no isolation headers.
+/// The suite on the real build, served as it is published and on a server that sends no isolation headers; and on the
+/// shipped folder, which its tests serve for themselves.
 fn browser(root: &Path) -> Result<Outcome> {
     let suite = root.join("tests/browser");
     if !suite.is_dir() {
@@ -202,6 +226,7 @@ fn browser(root: &Path) -> Result<Outcome> {
     }
     let browser = setup::for_tests()?;
     let dist = page::dist(root)?;
+    let shipped = shipped(root, &dist)?;
     let isolated = Site::new(dist.clone(), true, None)?.start()?;
     let plain = Site::new(dist.clone(), false, None)?.start()?;
     let under = Site::new(dist, true, Some("course/week3"))?.start()?;
@@ -222,6 +247,7 @@ fn browser(root: &Path) -> Result<Outcome> {
         .env("BASE_URL", isolated)
         .env("PLAIN_URL", plain)
         .env("SUBPATH_URL", under)
+        .env("SHIP", shipped)
         .env("CHROME", browser.browser)
         .env("CHROMEDRIVER", browser.driver)
         // Selenium looks for nothing by itself and tells nobody.

@@ -158,6 +158,20 @@ impl Outbox {
         self.posted = None;
     }
 
+    /// There is no worker for a while: everything waits.
+    pub fn rested(&mut self) {
+        self.open = false;
+        self.posted = None;
+    }
+
+    /// For so many milliseconds neither page nor worker ran: they do not count.
+    pub fn slept(&mut self, millis: f64) {
+        if let Some(posted) = &mut self.posted {
+            posted.since += millis;
+            posted.heard += millis;
+        }
+    }
+
     /// A worker is ready: what to post to it, so that it knows what a dead one knew.
     pub fn resume(&mut self, now: f64) -> Option<Job> {
         self.open = true;
@@ -373,5 +387,36 @@ mod tests {
             50.0,
         );
         assert_eq!(outbox.silence(60.0), 10.0);
+    }
+
+    #[test]
+    fn a_rest_loses_nothing_and_is_nobodys_death() {
+        let mut outbox = open();
+        outbox.offer(view(1), 0.0);
+        assert!(outbox.answered(&answer(1), 1.0).deliver);
+        outbox.rested();
+        assert!(outbox.offer(look(2), 2.0).is_none());
+        assert_eq!(
+            revision(outbox.resume(3.0)),
+            Some(1),
+            "the engine learns what it knew"
+        );
+        assert_eq!(revision(outbox.answered(&answer(1), 4.0).next), Some(2));
+        outbox.rested();
+        outbox.offer(view(3), 5.0);
+        assert_eq!(revision(outbox.resume(6.0)), Some(3));
+    }
+
+    #[test]
+    fn time_asleep_is_not_silence() {
+        let mut outbox = open();
+        outbox.offer(view(1), 0.0);
+        outbox.slept(60_000.0);
+        assert_eq!(outbox.silence(60_100.0), 100.0);
+        outbox.offer(view(2), 60_100.0);
+        assert!(
+            outbox.tick(60_000.0 + PATIENCE).is_none(),
+            "it was not slow"
+        );
     }
 }

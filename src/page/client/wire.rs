@@ -1,6 +1,5 @@
 //! The browser's part: workers, messages, clock and location.
 
-use super::sentence;
 use js_sys::{Array, Float64Array, Object, Reflect, Uint8Array};
 use protocol::{Frame, Reply};
 use std::rc::Rc;
@@ -29,6 +28,8 @@ pub struct Handle {
     /// them cannot.
     channel: String,
     broadcast: Option<web_sys::BroadcastChannel>,
+    /// The address of a script of our own making, given back at the end.
+    blob: Option<String>,
     _messages: Closure<dyn FnMut(MessageEvent)>,
     _errors: Closure<dyn FnMut(ErrorEvent)>,
 }
@@ -37,7 +38,7 @@ impl Handle {
     /// Starts the script at `url`. Fails where the browser refuses a worker.
     pub fn new(url: &str, on_message: impl Fn(Message) + 'static) -> Result<Handle, String> {
         let on_message = Rc::new(on_message);
-        let worker = spawn(url).map_err(|e| sentence(&e))?;
+        let (worker, blob) = spawn(url).map_err(|e| sentence(&e))?;
         let messages = {
             let on_message = Rc::clone(&on_message);
             Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
@@ -68,6 +69,7 @@ impl Handle {
             worker,
             channel,
             broadcast,
+            blob,
             _messages: messages,
             _errors: errors,
         })
@@ -112,16 +114,17 @@ impl Drop for Handle {
         if let Some(broadcast) = &self.broadcast {
             broadcast.close();
         }
+        if let Some(blob) = &self.blob {
+            // Refused only for what is no address.
+            let _ = web_sys::Url::revoke_object_url(blob);
+        }
     }
 }
 
 /// A module worker; in an opaque origin (a sandboxed frame), where a worker by address is refused, a classic one from
 /// a blob that imports the same module.
-fn spawn(url: &str) -> Result<Worker, JsValue> {
-    let origin = Reflect::get(&js_sys::global(), &"origin".into())
-        .ok()
-        .and_then(|o| o.as_string());
-    if origin.as_deref() == Some("null") {
+fn spawn(url: &str) -> Result<(Worker, Option<String>), JsValue> {
+    if is_opaque() {
         let script = format!(
             "import({url:?}).catch((error) => self.postMessage({{ failed: String(error.message ?? error) }}));"
         );
@@ -132,11 +135,16 @@ fn spawn(url: &str) -> Result<Worker, JsValue> {
             &options,
         )?;
         let address = web_sys::Url::create_object_url_with_blob(&blob)?;
-        return Worker::new(&address);
+        return Worker::new(&address).map(|worker| (worker, Some(address)));
     }
     let options = WorkerOptions::new();
     options.set_type(WorkerType::Module);
-    Worker::new_with_options(url, &options)
+    Worker::new_with_options(url, &options).map(|worker| (worker, None))
+}
+
+/// Whether the page is in a frame that belongs to no origin: `sandbox` without `allow-same-origin`.
+fn is_opaque() -> bool {
+    get(&js_sys::global(), "origin").is_some_and(|origin| origin == "null")
 }
 
 fn parse(data: &JsValue) -> Message {
@@ -207,10 +215,19 @@ pub fn threads() -> f64 {
     web_sys::window().map_or(1.0, |w| w.navigator().hardware_concurrency())
 }
 
-/// Whether the browser lets this page share memory. The documentation says which headers that takes; making a shared
-/// `WebAssembly.Memory` succeeds everywhere and says nothing.
+/// Whether the browser lets this page share memory, and threads be started by their address. The documentation says
+/// which headers that takes; making a shared `WebAssembly.Memory` succeeds everywhere and says nothing.
 pub fn may_use_threads() -> bool {
     let global = js_sys::global();
     let isolated = get(&global, "crossOriginIsolated").is_some_and(|v| v.is_truthy());
-    isolated && get(&global, "SharedArrayBuffer").is_some_and(|v| v.is_function())
+    isolated && !is_opaque() && get(&global, "SharedArrayBuffer").is_some_and(|v| v.is_function())
+}
+
+/// What a thrown JavaScript value says.
+fn sentence(error: &JsValue) -> String {
+    error
+        .dyn_ref::<js_sys::Error>()
+        .map(|e| String::from(e.message()))
+        .or_else(|| error.as_string())
+        .unwrap_or_else(|| "no reason given".to_owned())
 }

@@ -1,14 +1,14 @@
 //! One request.
 
-use crate::text::tf;
+use crate::{client::files, text::tf};
 use leptos::prelude::window;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
-/// The bytes at an address relative to the document. Fails with a sentence that names the file.
+/// The bytes at an address relative to the folder of the page's files. Fails with a sentence that names the file.
 pub(super) async fn bytes(url: &str, file: &str) -> Result<Vec<u8>, String> {
     let lost = |_: JsValue| tf("example-no-answer", &[("file", &file)]);
-    let response = JsFuture::from(window().fetch_with_str(url))
+    let response = JsFuture::from(window().fetch_with_str(&format!("{}{url}", files())))
         .await
         .map_err(lost)?;
     let Ok(response) = response.dyn_into::<web_sys::Response>() else {
