@@ -28,6 +28,21 @@ async function kept() {
   assert.equal(whole, true, 'every file kept');
 }
 
+/** Waits until the service worker of a version is the one at work, and no other is on its way. */
+const taken = (folder) =>
+  until(
+    () =>
+      run(
+        -1,
+        async (now) => {
+          const { installing, waiting } = await navigator.serviceWorker.getRegistration();
+          return !installing && !waiting && (await caches.keys()).some((name) => name.includes(now));
+        },
+        folder,
+      ),
+    `the service worker of ${folder}`,
+  );
+
 const version = () => run(-1, () => document.querySelector('script[data-wasm]').src.match(/\/(v-[0-9a-f]{12})\//)[1]);
 const mark = () => run(-1, () => document.documentElement.dataset.version ?? 'first');
 
@@ -100,7 +115,7 @@ test('a new version: the next visit has it, whole, and offline too; an open page
   assert.equal(await version(), next.now, 'never a stale page while there is a network');
   assert.equal(await mark(), 'second');
   for (const path of site.requests.slice(asked)) assert.ok(!path.includes(`/${first}/`), `${path}: a file of the version before`);
-  await until(() => run(-1, async (now) => (await caches.keys()).some((name) => name.includes(now)), next.now), 'the new version, kept');
+  await taken(next.now);
   await kept();
   const unchanged = site.requests.filter((path) => path.endsWith('/engines/simd/engine_bg.wasm'));
   assert.ok(unchanged.length <= 2, `files that are the same are not loaded again: ${unchanged}`);
@@ -118,7 +133,7 @@ test('a new version: the next visit has it, whole, and offline too; an open page
   await web.get(site.url);
   await painted();
   assert.equal(await mark(), 'third');
-  await until(() => run(-1, async (now) => (await caches.keys()).some((name) => name.includes(now)), third.now), 'the third version, kept');
+  await taken(third.now);
   await until(() => run(-1, async (old) => !(await caches.keys()).some((name) => name.includes(old)), first), 'the first version, forgotten');
 });
 

@@ -22,10 +22,14 @@ async function workers() {
   return targetInfos.length;
 }
 
+/** Leaves a page for good: one that is kept for the way back keeps its engine, too. */
+const leave = () => web.executeScript(`location.replace('about:blank')`);
+
 const show = (number) => run(-1, (n) => document.querySelectorAll('iframe')[n].scrollIntoView({ block: 'start', behavior: 'instant' }), number);
 
 for (const sandbox of [undefined, 'allow-scripts']) {
   test(`ten ${sandbox ? 'sandboxed ' : ''}labs on one page`, async () => {
+    await leave();
     const alone = await serve();
     await web.get(alone.url);
     const reference = await measured();
@@ -33,6 +37,8 @@ for (const sandbox of [undefined, 'allow-scripts']) {
     const lab = await serve({ headers: 'file' });
     const frames = Array.from({ length: TEN }, () => ({ src: lab.url, sandbox, style: 'width:100%;height:1200px;margin-bottom:400px' }));
     const host = await serve({ pages: { '/course.html': hostPage(frames) } });
+    await leave();
+    await until(async () => !(await workers()), 'the engine of the page before, ended');
     await web.get(`${host.foreign}course.html`);
     await painted(0);
     const count = (ending) => lab.requests.filter((path) => path.endsWith(ending)).length;
@@ -46,18 +52,20 @@ for (const sandbox of [undefined, 'allow-scripts']) {
       assert.deepEqual(found.tables, reference.tables, `lab ${number}`);
       assert.deepEqual(found.reads, reference.reads, `lab ${number}`);
     }
-    // Browsers may begin several downloads of a file before the first is there; ten would be none shared.
+    // Browsers may begin several downloads of a file before the first is there; ten would be none shared. A sandboxed
+    // frame belongs to no origin: browsers give it a cache of its own.
     const [pages, engines] = [count('page-' + lab.requests.find((p) => /page-.*_bg\.wasm$/.test(p)).split('page-')[1]), count('/engines/simd/engine_bg.wasm')];
-    assert.ok(engines <= 2, `the engine was sent ${engines} times`);
-    assert.ok(pages <= TEN / 2, `the page's code was sent ${pages} times`);
-    console.log(`${TEN} labs: the page's code was sent ${pages} times, the engine ${engines} times, ${lab.sent} bytes in all`);
+    if (!sandbox) {
+      assert.ok(engines <= 2, `the engine was sent ${engines} times`);
+      assert.ok(pages <= TEN / 2, `the page's code was sent ${pages} times`);
+    }
+    console.log(`${TEN} ${sandbox ? 'sandboxed ' : ''}labs: the page's code was sent ${pages} times, the engine ${engines} times, ${lab.sent} bytes in all`);
 
     if (alive !== null) {
       await until(async () => (await workers()) <= 2, 'the engines of labs out of sight, ended');
-      await show(TEN - 1);
-      await until(async () => (await workers()) <= 2, 'one engine');
     }
 
+    await web.switchTo().defaultContent();
     // Back at the first: its picture stands, nothing is said, and an edit computes.
     await show(0);
     assert.deepEqual((await measured(0)).tables, reference.tables);
@@ -77,6 +85,7 @@ for (const sandbox of [undefined, 'allow-scripts']) {
     await new Promise((resolve) => setTimeout(resolve, 3_500));
     await show(0);
     assert.deepEqual((await measured(0)).tables, changed.tables, 'the reader’s change is kept over a rest');
-    await note('ten', { bits: true, variant: variant(changed.engine), more: `${engines} × engine sent` });
+    const sent = `${pages} × page and ${engines} × engine sent`;
+    await note('ten', { bits: true, variant: variant(changed.engine), ...(sandbox ? {} : { more: sent }) });
   });
 }
