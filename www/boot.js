@@ -3,8 +3,8 @@
 const tag = document.querySelector("script[data-wasm]");
 const { js, wasm, worker } = tag.dataset;
 const framed = window.parent !== window;
-/** An embed speaks with the page around it. */
-const embedded = framed && /^#?(.*&)?embed=1(&|$)/.test(location.hash);
+/** A view in somebody else's page is dressed for its frame and speaks with the page around it. */
+const embedded = /^#?(.*&)?embed=1(&|$)/.test(location.hash);
 /** Milliseconds after which a start counts as slow, and may be begun again. */
 const SLOW = 20_000;
 
@@ -17,6 +17,8 @@ function address(name, attempt) {
 
 say("Starting the lab …");
 let attempt = 0;
+/** The application, once it runs. */
+let started = null;
 let running = new AbortController();
 
 /** What is shown until the page is there; nothing once it is. */
@@ -57,10 +59,16 @@ async function start() {
     });
     binary.catch(() => {});
     const again = attempt > 0 ? `?again=${attempt}` : "";
-    const [page, around] = await Promise.all([import(address(js, attempt)), embedded ? import(`./frame.js${again}`) : null]);
+    const [page, around, view] = await Promise.all([
+      import(address(js, attempt)),
+      embedded && framed ? import(`./frame.js${again}`) : null,
+      embedded ? import(`./embed-view.js${again}`) : null,
+    ]);
+    await view?.dress(() => started?.lab_link());
     // Whoever is first makes the page.
     if (mine.signal.aborted || !document.getElementById("starting")) return;
     await page.default({ module_or_path: binary });
+    started = page;
     clearTimeout(slow);
     document.getElementById("starting")?.remove();
     around?.frame(page);
@@ -105,3 +113,19 @@ async function keep() {
 }
 
 start();
+
+// What few readers open is loaded when they do.
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest?.('[data-name="share"]');
+  if (!button || !started) return;
+  button.setAttribute("aria-busy", "true");
+  try {
+    const { share } = await import("./share.js");
+    await share(started);
+  } catch (error) {
+    button.title = `The dialog did not load: ${error.message ?? error}. Check the connection, then press again.`;
+    button.setAttribute("data-problem", "share");
+  } finally {
+    button.removeAttribute("aria-busy");
+  }
+});

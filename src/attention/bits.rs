@@ -17,12 +17,16 @@ impl BitMatrix {
     /// All bits `visible`, for `n_q` queries and `n_k` keys.
     #[must_use]
     pub fn filled(n_q: usize, n_k: usize, visible: bool) -> Self {
+        let row = n_k.div_ceil(BITS);
         let word = if visible { u64::MAX } else { 0 };
-        Self {
-            n_q,
-            n_k,
-            words: vec![word; n_q * n_k.div_ceil(BITS)],
+        let mut words = vec![word; n_q * row];
+        // Bits beyond the last key are 0, so that equal drawings are equal.
+        if let tail @ 1.. = n_k % BITS {
+            for last in words.iter_mut().skip(row - 1).step_by(row) {
+                *last &= (1 << tail) - 1;
+            }
         }
+        Self { n_q, n_k, words }
     }
 
     /// A bit for each pair, as `visible` says.

@@ -10,9 +10,10 @@ use crate::{
     },
     client::{Client, Event, files},
     ctx::{Computed, Ctx, EngineState, Looked, Shared, ViewOptions},
-    examples::shelf::{self, Shelf, Wish},
-    header::{Header, restore_theme},
+    examples::shelf::{self, Shelf},
+    header::{EngineFailed, Header, LinkNotes, restore_theme},
     labs::bench::{Bench, Window},
+    links::{self, Frame},
     session::{Action, Desk, Session},
     soon::Soon,
     source::Source,
@@ -44,7 +45,11 @@ struct Asked {
 /// The whole page.
 #[component]
 pub fn App() -> impl IntoView {
-    restore_theme();
+    let frame = Frame::read();
+    provide_context(frame);
+    if !frame.embedded {
+        restore_theme();
+    }
     let ctx = Ctx::provide(Shared {
         desk: RwSignal::new(Desk::new(Session::small_example())),
         view: RwSignal::new(Computed::Idle),
@@ -60,9 +65,11 @@ pub fn App() -> impl IntoView {
         live: RwSignal::new(String::new()),
         invited: RwSignal::new(false),
         soon: Soon::default(),
+        link_notes: RwSignal::new(Vec::new()),
+        locked: frame.locked,
     });
     Beside::provide(ctx);
-    let size = Window(RwSignal::new(window_size()));
+    let size = Window(RwSignal::new(window_size(frame)));
     let ratio = Ratio(RwSignal::new(window().device_pixel_ratio()));
     provide_context(size);
     provide_context(ratio);
@@ -70,16 +77,16 @@ pub fn App() -> impl IntoView {
         ui: property("--ui"),
         prose: property("--prose"),
     })));
-    watch_window(size, ratio);
+    watch_window(size, ratio, frame);
     watch_density(ratio.0, Rc::default());
     watch_theme(ctx);
     ctx.soon.watch();
     watch_keys(ctx);
 
     let shelf = Shelf::provide();
-    shelf.open(ctx, Wish::first());
+    let there = links::begin(ctx, shelf);
     // The first picture is the example's, unless it does not come.
-    let late = RwSignal::new(false);
+    let late = RwSignal::new(there);
     set_timeout(move || late.set(true), OPENING);
     let begun = Memo::new(move |before: Option<&bool>| {
         before == Some(&true)
@@ -122,16 +129,31 @@ pub fn App() -> impl IntoView {
         }
     });
     let on_theme = callback(move |()| ctx.palette.set(Arc::new(read_palette())));
+    links::follow(ctx, shelf, frame);
     if let Some(starting) = document().get_element_by_id("starting") {
         starting.remove();
     }
     view! {
-        <div class="app">
-            <a class="skip" href="#bench">{t("skip")}</a>
-            <Header current="bench" retry on_theme/>
+        <div class="app" class:embedded=frame.embedded>
+            {(!frame.embedded).then(|| view! {
+                <a class="skip" href="#bench" on:click=skip>{t("skip")}</a>
+                <Header current="bench" on_theme/>
+            })}
+            <EngineFailed retry/>
+            <LinkNotes/>
             <Bench/>
             <div class="live" aria-live="polite" data-name="live">{move || ctx.live.get()}</div>
         </div>
+    }
+}
+
+/// To the picture, without a change of the address, which holds the session.
+fn skip(ev: leptos::ev::MouseEvent) {
+    ev.prevent_default();
+    let place = document().get_element_by_id("bench");
+    if let Some(place) = place.and_then(|e| e.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = place.focus();
+        place.scroll_into_view();
     }
 }
 
@@ -278,9 +300,16 @@ fn engine_words(ready: &Ready) -> String {
     }
 }
 
-fn window_size() -> (f64, f64) {
+/// An embedded page is as high as what it holds: what it holds must not follow how high it is.
+const FRAME_HEIGHT: f64 = 900.0;
+
+fn window_size(frame: Frame) -> (f64, f64) {
     let size = |v: Result<wasm_bindgen::JsValue, _>| v.ok().and_then(|v| v.as_f64()).unwrap_or(0.0);
-    (size(window().inner_width()), size(window().inner_height()))
+    let height = match frame.embedded {
+        true => FRAME_HEIGHT,
+        false => size(window().inner_height()),
+    };
+    (size(window().inner_width()), height)
 }
 
 fn property(name: &str) -> String {
@@ -319,9 +348,9 @@ fn read_palette() -> Palette {
     palette
 }
 
-fn watch_window(Window(size): Window, Ratio(ratio): Ratio) {
+fn watch_window(Window(size): Window, Ratio(ratio): Ratio, frame: Frame) {
     let resized = window_event_listener(leptos::ev::resize, move |_| {
-        let (now, density) = (window_size(), window().device_pixel_ratio());
+        let (now, density) = (window_size(frame), window().device_pixel_ratio());
         if size.get_untracked() != now {
             size.set(now);
         }

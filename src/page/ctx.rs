@@ -3,6 +3,7 @@
 use crate::prelude::*;
 use crate::{
     canvas::palette::Palette,
+    link::Opened,
     session::{Action, Data, Desk, Session, SessionError},
     soon::Soon,
     source::SourceKind,
@@ -107,6 +108,10 @@ pub struct Shared {
     pub invited: RwSignal<bool>,
     /// What waits for the engine's answer.
     pub soon: Soon,
+    /// What of the link that was opened last could not be read.
+    pub link_notes: RwSignal<Vec<String>>,
+    /// Cells and the mask cannot be changed by hand, as an embedding page wished.
+    pub locked: bool,
 }
 
 /// The page's one [`Shared`]; copied freely. It is a pointer because most closures keep one, and ten signals in each of
@@ -143,6 +148,9 @@ impl Ctx {
     /// Changes the session; a refusal shows at its control.
     pub fn act(&self, action: Action) {
         self.soon.settle();
+        if self.locked && action.is_by_hand() {
+            return;
+        }
         let action = match action {
             // Projected numbers can be taken as typed ones: those of the head on the screen.
             Action::SetSource(SourceKind::Typed) => self.take_as_typed().unwrap_or(action),
@@ -154,6 +162,20 @@ impl Ctx {
         // At once, before the page draws or lays out anything for this change: the engine works meanwhile.
         self.desk
             .with_untracked(|desk| self.soon.ask(desk.session()));
+    }
+
+    /// Shows the session of a link. `first`: the page begins with it, so that there is nothing to undo.
+    pub fn open(&self, opened: Opened, first: bool) {
+        self.soon.settle();
+        batch(|| {
+            self.desk
+                .update(|desk| match first && desk.can() == (false, false) {
+                    true => *desk = Desk::new(opened.session),
+                    false => desk.open(opened.session),
+                });
+            self.options.set(opened.view);
+            self.link_notes.set(opened.notes);
+        });
     }
 
     /// Q, K and V of the shown head as the engine projected them, where they are projected.

@@ -18,8 +18,6 @@ pub fn Header(
     /// Id of the lab on the screen.
     #[prop(default = "bench")]
     current: &'static str,
-    /// Starts the engine again.
-    retry: Callback<()>,
     /// The colours have changed.
     on_theme: Callback<()>,
 ) -> impl IntoView {
@@ -55,9 +53,10 @@ pub fn Header(
                 >
                     {t("inputs")}
                 </button>
+                // What it opens is loaded when it is pressed: `www/boot.js` listens for it.
+                <button type="button" class="text-button" data-name="share">{t("share")}</button>
                 <theme::ThemeButton on_theme />
             </div>
-            <EngineFailed retry />
         </header>
     }
 }
@@ -110,7 +109,10 @@ fn EngineNote() -> impl IntoView {
 
 /// The engine cannot start: why, and a button that tries again. What was computed stays on the screen.
 #[component]
-fn EngineFailed(retry: Callback<()>) -> impl IntoView {
+pub fn EngineFailed(
+    /// Starts the engine again.
+    retry: Callback<()>,
+) -> impl IntoView {
     let ctx = Ctx::get();
     let failed = memo(move || ctx.engine.with(|e| e.failed.clone()));
     dynamic(move || {
@@ -120,6 +122,35 @@ fn EngineFailed(retry: Callback<()>) -> impl IntoView {
                     <p><b>{t("engine-failed")}</b> " " {why}</p>
                     <button type="button" class="text-button" data-name="retry-engine" on:click=move |_| retry.run(())>
                         {t("try-again")}
+                    </button>
+                </div>
+            }
+        })
+    })
+}
+
+/// What of a link could not be opened, until the reader has read it.
+#[component]
+pub fn LinkNotes() -> impl IntoView {
+    let ctx = Ctx::get();
+    let notes = memo(move || ctx.link_notes.get());
+    dynamic(move || {
+        (!notes.get().is_empty()).then(|| {
+            let all = notes
+                .get()
+                .into_iter()
+                .map(|note| view! { <li>{note}</li> });
+            view! {
+                <div class="link-notes" role="alert" data-problem="link">
+                    <p><b>{t("link-title")}</b></p>
+                    <ul>{all.collect_view()}</ul>
+                    <button
+                        type="button"
+                        class="text-button"
+                        data-name="hide-link-notes"
+                        on:click=move |_| ctx.link_notes.set(Vec::new())
+                    >
+                        {t("hide")}
                     </button>
                 </div>
             }

@@ -11,6 +11,8 @@ pub mod examples;
 pub mod format;
 pub mod header;
 pub mod labs;
+pub mod link;
+pub mod links;
 pub mod order;
 pub mod prelude;
 pub mod session;

@@ -187,6 +187,19 @@ impl Session {
         config
     }
 
+    /// Takes all options of a config over; sizes stay.
+    pub fn configure(&mut self, config: Config) {
+        self.scale = config.scale;
+        self.soft_cap = config.soft_cap;
+        self.drawn = config.masks.iter().rev().find_map(|m| m.drawn.clone());
+        self.masks = config.masks;
+        self.masks.retain(|m| !m.scheme.needs_drawing);
+        self.hidden = config.hidden;
+        self.positions = config.positions;
+        self.qk_norm = config.qk_norm;
+        self.sink = config.sink;
+    }
+
     /// The multiplier of the dot products as a number.
     pub fn scale_value(&self) -> f64 {
         match self.scale {

@@ -51,6 +51,44 @@ pub struct Property {
     read: fn(&mut Config, &str) -> Result<(), Problem>,
 }
 
+impl Property {
+    /// Whether it is one of the sizes, which are always written.
+    pub fn is_size(&self) -> bool {
+        self.times == Times::Once
+    }
+
+    /// Whether its key may come more than once: each adds one to a list.
+    pub fn is_list(&self) -> bool {
+        self.times == Times::Often
+    }
+
+    /// Takes one value into a config; a list grows by one. Fails where the value cannot be read, with the config as it
+    /// was.
+    pub fn take(&self, config: &mut Config, value: &str) -> Result<(), OptionsError> {
+        (self.read)(config, value).map_err(|problem| OptionsError {
+            key: self.key.to_owned(),
+            expected: problem.expected,
+            got: quoted(problem.got.as_deref().unwrap_or(value)),
+        })
+    }
+}
+
+impl PartialEq for Property {
+    fn eq(&self, other: &Property) -> bool {
+        self.key == other.key
+    }
+}
+
+impl fmt::Debug for Property {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("“{text}”")
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Times {
     Once,
@@ -214,7 +252,6 @@ pub fn from_pairs<'a>(
 ) -> Result<Config, OptionsError> {
     let mut config = Config::new(Shape::square(0, 0));
     let mut seen = vec![false; PROPERTIES.len()];
-    let quoted = |text: &str| format!("“{text}”");
     for (key, value) in pairs {
         let Some((property, seen)) = PROPERTIES.iter().zip(&mut seen).find(|(p, _)| p.key == key)
         else {
@@ -233,11 +270,7 @@ pub fn from_pairs<'a>(
                 got: "it twice".into(),
             });
         }
-        (property.read)(&mut config, value).map_err(|problem| OptionsError {
-            key: key.to_owned(),
-            expected: problem.expected,
-            got: quoted(problem.got.as_deref().unwrap_or(value)),
-        })?;
+        property.take(&mut config, value)?;
     }
     match PROPERTIES
         .iter()

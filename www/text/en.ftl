@@ -293,6 +293,7 @@ example-bad-file = The example { $file } cannot be read. { $why }
 example-tensor = Expected { $expected }, got { $got }. Put the file of this version of the page in its place.
 example-length = Expected { $expected } bytes, got { $got }. Put the file of this version of the page in its place.
 example-unknown = There is no example “{ $name }”: expected one of { $names }. Choose one of these.
+example-head = There is no head { $got } in this layer: expected 0 to { $most }. Choose one of these.
 example-layer = There is no layer { $got } in this example: expected 0 to { $most }. Choose one of these.
 
 scale = Scale
@@ -374,3 +375,31 @@ running-stop = Stop
 fast-agrees = Float32 check: O within { $error }.
 fast-overflow = { $n } scores are beyond float32 (±3.4e38), so it cannot be compared there.
 fast-help = The same attention through the fast kernel (float32, in tiles, with online softmax): the largest difference between its outputs and the float64 ones on the screen.
+
+# ---- links ----
+link-title = Not all of this link could be opened.
+link-value = { $key }: expected { $expected }, got “{ $got }”. It is left out; correct it in the address or set it here.
+link-count = { $key }: expected { $expected } values, got { $got }. Those that have a place are used, and the others are 0.
+link-unknown = “{ $key }” is not known here and is left out. It may come from a newer version, or the address was cut or mistyped.
+link-newer = The link says version { $got }; this page reads version { $expected }. What it understands is opened. Reload for the newest version.
+link-twice = { $key }: expected it once, got it again. The first is used.
+link-too-long = The link has { $got } letters: expected { $most } at most. What comes after them is left out.
+link-more = And { $n } more of the kind.
+link-whole = a whole number
+link-pin = query,key
+link-numbers = numbers with commas between them
+link-edit = tensor:cell:number, with commas between cells
+link-src = example(sentence,layer), random(seed,sigma), tokens(seed,d_model) or typed
+link-sinusoidal = tokens(…) as its source: sinusoidal positions are added to tokens
+link-option = { $why } The link's setting is left out.
+link-cells = The sizes of the link make { $got } numbers in a tensor: expected { $most } at most. Sizes of its kind are used instead.
+link-fixed-size = { $key }: a real head has its own sizes, so the link's is left out.
+link-tokens-square = Tokens attend to each other: expected as many keys as queries. The number of queries is used.
+link-not-typed = { $key }: expected src=typed with whole matrices. Its numbers are left out; single cells of other sources are changed with edit=.
+link-no-cell = edit: there is no cell { $at } of { $tensor }. It is left out.
+link-numbers-missing = The numbers of this link were too many to travel in it, so there are zeros in their place. Ask who made it for the numbers and paste them into Q, K and V.
+link-typed-too-long = The typed numbers take { $letters } letters, more than the { $most } that a link carries safely: it opens with the sizes and settings, and zeros. Draw them from a seed, or hand the numbers over beside the link.
+link-edits-too-long = The cells changed by hand take { $letters } letters, more than the { $most } that a link carries safely: it opens with the source as it was before they were changed.
+locked = The numbers are fixed in this view. Open it in Attention Lab to change them.
+link-opened = A link was opened.
+share = Share

@@ -2,15 +2,17 @@
 
 use super::{Index, Maps};
 use crate::prelude::*;
+use crate::text::tf;
 use crate::{
     ctx::Ctx,
+    link::Wanted,
     session::{Action, Desk, Session},
 };
 use std::{ops::Deref, sync::Arc};
 use wasm_bindgen_futures::spawn_local;
 
 /// A head that the reader wants to see.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Wish {
     /// Name of the sentence; empty for the first.
     pub sentence: String,
@@ -20,6 +22,8 @@ pub struct Wish {
     pub pin: Option<(usize, usize)>,
     /// Whether the page opens with it: then there is nothing to undo.
     pub first: bool,
+    /// The link that wants it, with what is to be set once it is here.
+    pub link: Option<Arc<Wanted>>,
 }
 
 impl Wish {
@@ -30,6 +34,7 @@ impl Wish {
             head: None,
             pin: None,
             first: true,
+            link: None,
         }
     }
 
@@ -40,6 +45,7 @@ impl Wish {
             head: Some((layer, head)),
             pin: None,
             first: false,
+            link: None,
         }
     }
 
@@ -50,6 +56,7 @@ impl Wish {
             head: None,
             pin: None,
             first: false,
+            link: None,
         }
     }
 }
@@ -118,9 +125,21 @@ impl Shelf {
                     self.wish.set(None);
                     show(ctx, &wish, session, pin);
                 }
-                Err(why) => ctx.note(FIELD, why),
+                Err(why) => {
+                    // Where no example is on the screen its control is not there to say it.
+                    if wish.link.is_some() {
+                        ctx.link_notes.set(vec![why.clone()]);
+                    }
+                    ctx.note(FIELD, why);
+                }
             }
         });
+    }
+
+    /// What is on its way is not wanted any more.
+    pub fn forget(self) {
+        self.count.set_value(self.count.get_value().wrapping_add(1));
+        self.wish.set(None);
     }
 
     /// Asks again for what failed: a head, and the pictures of its sentence.
@@ -174,13 +193,18 @@ async fn fetch(shelf: Shelf, wish: &Wish) -> Result<Got, String> {
         .head
         .or(opening.map(|s| (s.layer, s.head)))
         .unwrap_or((0, 0));
+    if head >= index.heads {
+        let most = index.heads.saturating_sub(1);
+        return Err(tf("example-head", &[("got", &head), ("most", &most)]));
+    }
     let pin = match wish.head {
         _ if wish.pin.is_some() => wish.pin,
         Some((layer, head)) => sentence.suggestion(layer, head).map(|s| (s.row, s.key)),
         None => opening.map(|s| (s.row, s.key)),
     };
     let opens = (sentence.opening.layer, sentence.opening.head) == (layer, head);
-    let layer = if wish.first && opens {
+    let one_head = wish.link.as_ref().is_none_or(|link| link.needs_one_head());
+    let layer = if wish.first && opens && one_head {
         super::opening(sentence).await?
     } else {
         super::load(&sentence.name, layer).await?
@@ -193,6 +217,12 @@ fn show(ctx: Ctx, wish: &Wish, session: Session, pin: Option<(usize, usize)>) {
         return;
     };
     let (layer, head) = (layer.clone(), session.head);
+    if let Some(link) = &wish.link {
+        let mut opened = link.open(Some((&layer, head)));
+        // The suggested head of a link that names none comes with its cell.
+        opened.session.pin = opened.session.pin.or(pin.filter(|_| link.head.is_none()));
+        return ctx.open(opened, wish.first);
+    }
     ctx.desk.update(|desk| {
         if wish.first && desk.can() == (false, false) {
             *desk = Desk::new(Session { pin, ..session });

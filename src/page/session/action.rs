@@ -88,6 +88,14 @@ impl Action {
         }
     }
 
+    /// Whether it changes numbers or single cells of the mask, rather than a setting.
+    pub fn is_by_hand(&self) -> bool {
+        matches!(
+            self,
+            Action::Write(..) | Action::PaintMask(_) | Action::ClearDrawn
+        )
+    }
+
     /// Whether undo should step over it: looking is not changing.
     pub fn is_look(&self) -> bool {
         matches!(self, Action::Pin(_) | Action::SetHead(_))

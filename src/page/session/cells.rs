@@ -105,33 +105,14 @@ impl Session {
     }
 
     fn array(&self, tensor: Tensor) -> Option<&Arc<Vec<f64>>> {
-        match (&self.data, tensor) {
-            (Data::Given { q, .. }, Tensor::Q) => Some(q),
-            (Data::Given { k, .. }, Tensor::K) => Some(k),
-            (Data::Given { v, .. }, Tensor::V) => Some(v),
-            (Data::Tokens { x, .. }, Tensor::X) => Some(x),
-            (Data::Tokens { w_q, .. }, Tensor::Wq) => Some(w_q),
-            (Data::Tokens { w_k, .. }, Tensor::Wk) => Some(w_k),
-            (Data::Tokens { w_v, .. }, Tensor::Wv) => Some(w_v),
-            _ => None,
-        }
+        self.data.array(tensor)
     }
 
     /// Writes a block of numbers whose first cell is `at`. The caller has checked that it fits.
     pub(super) fn write(&mut self, at: CellRef, block: &[Vec<f64>]) -> Option<()> {
         let (_, cols) = self.size_of(at.tensor)?;
         let start = self.range(at.tensor)?.start;
-        let array = match (&mut self.data, at.tensor) {
-            (Data::Given { q, .. }, Tensor::Q) => q,
-            (Data::Given { k, .. }, Tensor::K) => k,
-            (Data::Given { v, .. }, Tensor::V) => v,
-            (Data::Tokens { x, .. }, Tensor::X) => x,
-            (Data::Tokens { w_q, .. }, Tensor::Wq) => w_q,
-            (Data::Tokens { w_k, .. }, Tensor::Wk) => w_k,
-            (Data::Tokens { w_v, .. }, Tensor::Wv) => w_v,
-            _ => return None,
-        };
-        let array = Arc::make_mut(array);
+        let array = self.data.array_mut(at.tensor)?;
         for (r, row) in block.iter().enumerate() {
             for (c, &value) in row.iter().enumerate() {
                 if let Some(slot) = array.get_mut(start + (at.row + r) * cols + at.col + c) {
@@ -143,5 +124,36 @@ impl Session {
             }
         }
         Some(())
+    }
+}
+
+impl Data {
+    /// All heads of a tensor; `None` where there is no such tensor.
+    pub fn array(&self, tensor: Tensor) -> Option<&Arc<Vec<f64>>> {
+        match (self, tensor) {
+            (Data::Given { q, .. }, Tensor::Q) => Some(q),
+            (Data::Given { k, .. }, Tensor::K) => Some(k),
+            (Data::Given { v, .. }, Tensor::V) => Some(v),
+            (Data::Tokens { x, .. }, Tensor::X) => Some(x),
+            (Data::Tokens { w_q, .. }, Tensor::Wq) => Some(w_q),
+            (Data::Tokens { w_k, .. }, Tensor::Wk) => Some(w_k),
+            (Data::Tokens { w_v, .. }, Tensor::Wv) => Some(w_v),
+            _ => None,
+        }
+    }
+
+    /// The same to be written into: this session's own, whoever shares it now.
+    pub fn array_mut(&mut self, tensor: Tensor) -> Option<&mut Vec<f64>> {
+        let array = match (self, tensor) {
+            (Data::Given { q, .. }, Tensor::Q) => q,
+            (Data::Given { k, .. }, Tensor::K) => k,
+            (Data::Given { v, .. }, Tensor::V) => v,
+            (Data::Tokens { x, .. }, Tensor::X) => x,
+            (Data::Tokens { w_q, .. }, Tensor::Wq) => w_q,
+            (Data::Tokens { w_k, .. }, Tensor::Wk) => w_k,
+            (Data::Tokens { w_v, .. }, Tensor::Wv) => w_v,
+            _ => return None,
+        };
+        Some(Arc::make_mut(array))
     }
 }

@@ -38,6 +38,12 @@ impl Desk {
         }
     }
 
+    /// Puts another session on the desk; undo leads back.
+    pub fn open(&mut self, session: Session) {
+        self.problems.clear();
+        self.commit(session, &Action::Reset);
+    }
+
     /// The last valid session.
     pub fn session(&self) -> &Session {
         &self.session

@@ -85,7 +85,14 @@ impl Size {
 
     /// Its value in a session.
     pub fn of(self, session: &Session) -> usize {
-        let s = session.shape;
+        match (self, &session.data) {
+            (Size::DModel, Data::Tokens { d_model, .. }) => *d_model,
+            _ => self.of_shape(session.shape),
+        }
+    }
+
+    /// Its value in a shape, which knows no tokens: there d_model is 0.
+    pub fn of_shape(self, s: Shape) -> usize {
         match self {
             Size::Queries => s.n_q,
             Size::Keys => s.n_k,
@@ -93,10 +100,7 @@ impl Size {
             Size::DV => s.d_v,
             Size::Heads => s.heads,
             Size::KvHeads => s.kv_heads,
-            Size::DModel => match session.data {
-                Data::Tokens { d_model, .. } => d_model,
-                Data::Given { .. } => 0,
-            },
+            Size::DModel => 0,
         }
     }
 }

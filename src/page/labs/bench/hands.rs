@@ -298,8 +298,19 @@ impl Hands {
         self.ctx.act(Action::PaintMask(cells));
     }
 
+    /// Whether numbers are not to be changed here, which is said then.
+    fn locked(&self) -> bool {
+        if self.ctx.locked {
+            self.ctx.say(t("locked"));
+        }
+        self.ctx.locked
+    }
+
     /// Hides or shows one cell by hand.
     pub fn toggle_mask(&self, q: usize, k: usize) {
+        if self.locked() {
+            return;
+        }
         let hidden = self.ctx.desk.with_untracked(|d| {
             d.session()
                 .drawn
@@ -317,6 +328,9 @@ impl Hands {
 
     /// Opens the editor at a spot, with a first text or the number that is there.
     pub fn edit(&self, spot: Spot, text: Option<String>) {
+        if self.locked() {
+            return;
+        }
         let Some(cell) = spot.0.cell(spot.1, spot.2) else {
             return;
         };
@@ -435,6 +449,9 @@ impl Hands {
 
     /// A text was pasted on a focused matrix.
     pub fn paste(&self, matrix: Matrix, text: &str) {
+        if self.locked() {
+            return;
+        }
         let (m, row, col) = self.cursor.get_untracked();
         let at = if m == matrix { (row, col) } else { (0, 0) };
         let symbol = matrix.tensor().map_or(matrix.symbol(), |t| t.symbol());

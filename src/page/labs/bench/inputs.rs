@@ -28,19 +28,19 @@ pub fn Inputs() -> impl IntoView {
     let free = memo(move || ctx.session(|s| s.sizes_are_free()));
     view! {
         <div class="inputs-list">
-            <source::SourceInput />
+            <div class="control" data-control="source"><source::SourceInput /></div>
             <Show when=move || free.get()>
-                <sizes::SizesInput />
+                <div class="control" data-control="sizes"><sizes::SizesInput /></div>
             </Show>
-            <ScaleControl />
-            <mask::MaskInput />
-            <positions::PositionInput />
+            <div class="control" data-control="scale"><ScaleControl /></div>
+            <div class="control" data-control="mask"><mask::MaskInput /></div>
+            <div class="control" data-control="positions"><positions::PositionInput /></div>
             <Show when=move || !free.get()>
-                <sizes::SizesInput />
+                <div class="control" data-control="sizes"><sizes::SizesInput /></div>
             </Show>
-            <extras::ExtrasInput />
-            <options::OptionsInput />
-            <history::History />
+            <div class="control" data-control="extras"><extras::ExtrasInput /></div>
+            <div class="control" data-control="options"><options::OptionsInput /></div>
+            <div class="control" data-control="history"><history::History /></div>
         </div>
     }
 }

@@ -28,6 +28,7 @@ use crate::{
     canvas::{heat::Scale, picture::Picture},
     ctx::{Ctx, Sheet},
     format,
+    links::Frame,
     session::Action,
     text::{t, tf},
     widgets::{Gloss, SheetPane},
@@ -63,6 +64,9 @@ pub fn busy() -> impl Fn() -> Option<&'static str> + Copy + Send + Sync + 'stati
     move || beside.is_behind().then_some("true")
 }
 
+/// What of it an embedded page can show by itself.
+pub const PARTS: [&str; 5] = ["weights", "readouts", "jacobian", "gradient", "output"];
+
 /// Width that is assumed until the column is measured.
 const COLUMN: f64 = 256.0;
 
@@ -84,6 +88,8 @@ pub fn Inspector(
 #[component]
 fn Row(narrow: Signal<bool>) -> impl IntoView {
     let shown = shown();
+    let frame = Frame::get();
+    let derivatives = frame.shows("jacobian") || frame.shows("gradient");
     let place = NodeRef::<Div>::new();
     let width = width_of(place, COLUMN);
     let have = memo(move || shown.with(Option::is_some));
@@ -92,17 +98,19 @@ fn Row(narrow: Signal<bool>) -> impl IntoView {
         <div class="row-inspector" node_ref=place class:stale=stale aria-busy=busy()>
             <Show when=move || have.get() fallback=|| view! { <p class="note">{t("inspector-waiting")}</p> }>
                 <Title shown=shown narrow=narrow />
-                <Bars shown=shown width=width />
-                <readouts::Reads
-                    label=t("read-row-label")
-                    lines=derive(move || shown.with(|s| s.as_ref().map(readouts::row).unwrap_or_default()))
-                />
-                <readouts::Reads
-                    label=t("read-all-label")
-                    lines=derive(move || shown.with(|s| s.as_ref().map(readouts::all).unwrap_or_default()))
-                />
-                <Derivatives shown=shown width=width />
-                <Output shown=shown width=width />
+                {frame.shows("weights").then(|| view! { <Bars shown=shown width=width /> })}
+                {frame.shows("readouts").then(|| view! {
+                    <readouts::Reads
+                        label=t("read-row-label")
+                        lines=derive(move || shown.with(|s| s.as_ref().map(readouts::row).unwrap_or_default()))
+                    />
+                    <readouts::Reads
+                        label=t("read-all-label")
+                        lines=derive(move || shown.with(|s| s.as_ref().map(readouts::all).unwrap_or_default()))
+                    />
+                })}
+                {derivatives.then(|| view! { <Derivatives shown=shown width=width /> })}
+                {frame.shows("output").then(|| view! { <Output shown=shown width=width /> })}
             </Show>
         </div>
     }
@@ -265,7 +273,7 @@ fn Spoken(shown: Memo<Option<Shown>>, lines: Memo<Vec<facts::Line>>) -> impl Int
 /// Jacobian and gradient at the scores, side by side or, with numbers in the cells, one below the other.
 #[component]
 fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoView {
-    let ctx = Ctx::get();
+    let (ctx, frame) = (Ctx::get(), Frame::get());
     let grid = memo(move || {
         shown.with(|s| {
             s.as_ref()
@@ -336,7 +344,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
             class:wide=move || numbers.get()
             style:--jacobian=move || format!("{}px", Grid::beside(width.get()))
         >
-            <section class="jacobian">
+            <section class="jacobian" hidden=!frame.shows("jacobian")>
                 <h3>
                     <Gloss id="gloss-jacobian" word=t("jacobian") means=t("gloss-jacobian")/> " " <span class="soft" class:below=move || !numbers.get()>
                         {t("jacobian-norm")} " "
@@ -357,7 +365,7 @@ fn Derivatives(shown: Memo<Option<Shown>>, width: ReadSignal<f64>) -> impl IntoV
                     <p class="note">{t("jacobian-underflow")}</p>
                 </Show>
             </section>
-            <section class="gradient">
+            <section class="gradient" hidden=!frame.shows("gradient")>
                 <h3>
                     <Gloss id="gloss-gradient" word=t("gradient") means=t("gloss-gradient")/> " " <span class="below">
                         <gradient::LossLine shown=shown open=field />

@@ -14,6 +14,7 @@ mod invite;
 use crate::prelude::*;
 use crate::{
     ctx::{Ctx, Sheet},
+    links::Frame,
     widgets::SheetPane,
 };
 use stage::{Pipeline, Tokens};
@@ -43,6 +44,14 @@ impl Fold {
         }
     }
 
+    /// In a frame: columns are the style sheet's affair there, and only the pipeline folds.
+    pub fn framed(width: f64) -> Fold {
+        match width < 560.0 {
+            true => Fold::Phone,
+            false => Fold::Tablet,
+        }
+    }
+
     /// Its name in the style sheet.
     pub fn name(self) -> &'static str {
         match self {
@@ -63,28 +72,38 @@ pub fn Bench() -> impl IntoView {
     tables::Wanted::provide();
     let ctx = Ctx::get();
     let Window(window) = expect_context::<Window>();
-    let fold = memo(move || Fold::of(window.get()));
-    let narrow = derive(move || fold.get() != Fold::Wide);
-    let phone = derive(move || fold.get() == Fold::Phone);
+    let frame = Frame::get();
+    let fold = memo(move || match frame.embedded {
+        true => Fold::framed(window.get().0),
+        false => Fold::of(window.get()),
+    });
+    // An embedded page has no sheets: what it shows stands below each other.
+    let narrow = derive(move || !frame.embedded && fold.get() != Fold::Wide);
+    let phone = derive(move || !frame.embedded && fold.get() == Fold::Phone);
     let stage = RwSignal::new(layout::Matrix::A);
+    let pipeline = frame.shows("stage") || frame.shows("waterfall");
+    let inspector = inspector::PARTS.iter().any(|part| frame.shows(part));
     in_sight::keep_row_in_sight(fold);
     view! {
-        <main class="bench" id="bench" data-layout=move || fold.get().name()>
-            <SheetPane which=Sheet::Inputs label=crate::text::t("sheet-inputs") class="inputs" narrow>
-                <inputs::Inputs/>
-            </SheetPane>
-            <section class="pipeline" aria-label=move || crate::text::t("stage-region")>
-                <invite::Invite/>
-                <Pipeline fold stage/>
-                <Tokens/>
-                <waterfall::Waterfall/>
-                <Show when=move || fold.get() == Fold::Phone>
-                    <inputs::ScaleControl compact=true/>
-                </Show>
-            </section>
-            <inspector::Inspector narrow=phone/>
-            <formulas::Formulas/>
-            <Show when=move || fold.get() == Fold::Phone>
+        <main class="bench" id="bench" tabindex="-1" data-layout=move || fold.get().name()>
+            {frame.controls.then(|| view! {
+                <SheetPane which=Sheet::Inputs label=crate::text::t("sheet-inputs") class="inputs" narrow>
+                    <inputs::Inputs/>
+                </SheetPane>
+            })}
+            {pipeline.then(|| view! {
+                <section class="pipeline" aria-label=move || crate::text::t("stage-region")>
+                    {(!frame.embedded).then(|| view! { <invite::Invite/> })}
+                    {frame.shows("stage").then(|| view! { <Pipeline fold stage/> <Tokens/> })}
+                    {frame.shows("waterfall").then(|| view! { <waterfall::Waterfall/> })}
+                    <Show when=move || phone.get()>
+                        <inputs::ScaleControl compact=true/>
+                    </Show>
+                </section>
+            })}
+            {inspector.then(|| view! { <inspector::Inspector narrow=phone/> })}
+            {frame.shows("formula").then(|| view! { <formulas::Formulas/> })}
+            <Show when=move || phone.get()>
                 <footer class="sheets">
                     <button type="button" data-name="open-inputs" on:click=move |_| ctx.sheet.set(Sheet::Inputs)>
                         {crate::text::t("sheet-inputs")}

@@ -100,7 +100,7 @@ fn ExtraInput(extra: Extra) -> impl IntoView {
     });
     let words = derive(move || format::short(number.get()));
     view! {
-        <div class="extra">
+        <div class="extra" data-control=extra.name>
             <Toggle name=format!("{}-on", extra.name) label=extra.label help=extra.help on=on set=switch />
             <Show when=move || on.get()>
                 <div class="extra-body">

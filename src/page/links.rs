@@ -1,0 +1,402 @@
+//! The address of the page and the session: each follows the other.
+//!
+//! A change is written into the address a moment after it was made. What a reader chooses (a source, a head, a mask, a
+//! position scheme) is a new entry of the history, and what is typed or dragged is not. An embedded page leaves the
+//! address alone, which belongs to the page around it.
+
+use crate::prelude::*;
+use crate::{
+    ctx::{Computed, Ctx},
+    examples::shelf::{self, Shelf, Wish},
+    link::{self, ROOM, Wanted},
+    session::Session,
+    text::t,
+};
+use attention::{AttentionSpec, Hidden, KeyIdx, QueryIdx};
+use js_sys::{Array, Float64Array, Object, Reflect};
+use protocol::Trace;
+use std::{cell::RefCell, sync::Arc, time::Duration};
+use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
+
+/// How long a change rests before the address follows. Browsers refuse more than some hundred changes in half a minute.
+const REST: Duration = Duration::from_millis(400);
+
+thread_local! {
+    /// What the functions that the page exports work on.
+    static PAGE: RefCell<Option<(Ctx, Shelf)>> = const { RefCell::new(None) };
+}
+
+/// How a page is embedded, as far as the application needs to know. The rest (themes, hiding single controls, the line
+/// below) is done from outside by `www/embed-view.js`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// It is a view in somebody else's page.
+    pub embedded: bool,
+    /// Numbers cannot be changed by hand.
+    pub locked: bool,
+    /// Some control is shown.
+    pub controls: bool,
+    /// Parts that are shown, of [`PARTS`].
+    show: [bool; PARTS.len()],
+}
+
+/// Parts of the bench that an embedded page can show by themselves.
+pub const PARTS: [&str; 8] = [
+    "stage",
+    "weights",
+    "readouts",
+    "jacobian",
+    "gradient",
+    "output",
+    "formula",
+    "waterfall",
+];
+
+impl Frame {
+    /// Reads it from the page's address.
+    pub fn read() -> Frame {
+        Frame::of(&fragment())
+    }
+
+    /// Reads it from a fragment.
+    pub fn of(fragment: &str) -> Frame {
+        let pairs = || fragment.trim_start_matches('#').split('&');
+        let has = |pair: &str| pairs().any(|p| p == pair);
+        let value = |key: &str| pairs().find_map(|p| p.strip_prefix(key)?.strip_prefix('='));
+        let embedded = has("embed=1");
+        let list = |key| value(key).map(|names| names.split(',').collect::<Vec<_>>());
+        let shown = list("show").filter(|names| names.iter().any(|n| PARTS.contains(n)));
+        Frame {
+            embedded,
+            locked: embedded && has("lock=1"),
+            controls: !embedded
+                || [value("controls"), value("fixed")]
+                    .into_iter()
+                    .flatten()
+                    .any(|names| !names.is_empty() && names != "none"),
+            show: PARTS.map(|part| !embedded || shown.as_ref().is_none_or(|s| s.contains(&part))),
+        }
+    }
+
+    /// The page's.
+    pub fn get() -> Frame {
+        use_context().unwrap_or_else(|| Frame::of(""))
+    }
+
+    /// Whether a part is on the page.
+    pub fn shows(&self, part: &str) -> bool {
+        PARTS
+            .iter()
+            .zip(self.show)
+            .any(|(p, shown)| *p == part && shown)
+    }
+}
+
+/// The page's fragment with its `#`, or nothing.
+fn fragment() -> String {
+    window().location().hash().unwrap_or_default()
+}
+
+/// Whether a fragment is a link at all, and not the name of a place in the page.
+fn is_link(fragment: &str) -> bool {
+    fragment.contains('=')
+}
+
+/// Opens what the address asks for, or what the page opens with. Returns whether it is there already.
+pub fn begin(ctx: Ctx, shelf: Shelf) -> bool {
+    PAGE.set(Some((ctx, shelf)));
+    let fragment = fragment();
+    if is_link(&fragment) {
+        open(ctx, shelf, link::read(&fragment), true)
+    } else {
+        shelf.open(ctx, Wish::first());
+        false
+    }
+}
+
+/// Shows what a link wants; an example is fetched first. Returns whether it is there already.
+fn open(ctx: Ctx, shelf: Shelf, wanted: Wanted, first: bool) -> bool {
+    match wanted.example() {
+        Some((sentence, head)) => {
+            shelf.open(
+                ctx,
+                Wish {
+                    sentence,
+                    head,
+                    pin: wanted.pin,
+                    first,
+                    link: Some(Arc::new(wanted)),
+                },
+            );
+            false
+        }
+        None => {
+            shelf.forget();
+            ctx.open(wanted.open(None), first);
+            true
+        }
+    }
+}
+
+/// Keeps address and session together from here on, and tells the document what happens.
+pub fn follow(ctx: Ctx, shelf: Shelf, frame: Frame) {
+    let written = StoredValue::new(String::new());
+    if !frame.embedded {
+        write_address(ctx, written);
+    }
+    let changed = window_event_listener(leptos::ev::hashchange, move |_| {
+        let fragment = fragment();
+        let text = fragment.trim_start_matches('#');
+        if is_link(text) && written.with_value(|w| w != text) {
+            written.set_value(text.to_owned());
+            open(ctx, shelf, link::read(text), false);
+            ctx.say(t("link-opened"));
+        }
+    });
+    on_cleanup(move || changed.remove());
+    tell(ctx);
+}
+
+/// What of a session makes an entry of the history of its own.
+fn entry(session: &Session) -> impl PartialEq + Clone + Send + Sync + use<> {
+    let masks: Vec<&str> = session.masks.iter().map(|m| m.scheme.id).collect();
+    let positions: Vec<&str> = session.positions.iter().map(|p| p.scheme.id).collect();
+    let source = match &session.source {
+        crate::source::Source::Example(layer) => format!("{}{}", layer.sentence, layer.layer),
+        _ => String::new(),
+    };
+    (
+        session.source.kind(),
+        source,
+        session.head,
+        masks,
+        positions,
+    )
+}
+
+fn write_address(ctx: Ctx, written: StoredValue<String>) {
+    let entries = StoredValue::new(None);
+    let turn = StoredValue::new(0u32);
+    effect(move || {
+        ctx.desk.with(|_| ());
+        ctx.options.with(|_| ());
+        let mine = turn.get_value().wrapping_add(1);
+        turn.set_value(mine);
+        set_timeout(
+            move || {
+                // What has no picture yet (the page is still opening) has no address either.
+                let shown = ctx.view.with_untracked(|v| v.last().is_some());
+                if turn.try_get_value() != Some(mine) || !shown {
+                    return;
+                }
+                let view = ctx.options.get_untracked();
+                let (link, now) = ctx.desk.with_untracked(|desk| {
+                    let session = desk.session();
+                    (link::write(session, view, ROOM).text, entry(session))
+                });
+                if written.with_value(|w| *w == link) {
+                    return;
+                }
+                let before = entries
+                    .try_update_value(|e| e.replace(now.clone()))
+                    .flatten();
+                let push = before.is_some_and(|before| before != now) && !fragment_is(&link);
+                written.set_value(link.clone());
+                put(&link, push);
+            },
+            REST,
+        );
+    });
+}
+
+fn fragment_is(link: &str) -> bool {
+    fragment().trim_start_matches('#') == link
+}
+
+/// Refused in an opaque origin and where a page asks too often; the address is then a little old, and nothing is lost.
+fn put(link: &str, push: bool) {
+    let Ok(history) = window().history() else {
+        return;
+    };
+    let address = format!("#{link}");
+    let _ = match push {
+        true => history.push_state_with_url(&JsValue::NULL, "", Some(&address)),
+        false => history.replace_state_with_url(&JsValue::NULL, "", Some(&address)),
+    };
+}
+
+/// Says on the document what a page around it may want to know: `lab-ready`, `lab-change`, `lab-error`.
+fn tell(ctx: Ctx) {
+    let ready = StoredValue::new(false);
+    let due = StoredValue::new(false);
+    effect(move || {
+        let there = ctx.view.with(|v| matches!(v, Computed::Ready(_)));
+        ctx.looked.with(|_| ());
+        ctx.desk.with(|_| ());
+        ctx.options.with(|_| ());
+        if !there || due.get_value() {
+            return;
+        }
+        due.set_value(true);
+        // Twice: read-outs follow the picture a frame later.
+        request_animation_frame(move || {
+            request_animation_frame(move || {
+                if due.try_update_value(std::mem::take).is_none() {
+                    return;
+                }
+                if !ready.get_value() {
+                    ready.set_value(true);
+                    dispatch("lab-ready", &JsValue::NULL);
+                }
+                dispatch("lab-change", &JsValue::NULL);
+            });
+        });
+    });
+    let failed = memo(move || ctx.engine.with(|e| e.failed.clone()));
+    let example = memo(move || ctx.problem(shelf::FIELD));
+    for words in [failed, example] {
+        effect(move || {
+            if let Some(words) = words.get() {
+                dispatch("lab-error", &words.into());
+            }
+        });
+    }
+    effect(move || {
+        ctx.link_notes.with(|notes| {
+            if !notes.is_empty() {
+                dispatch("lab-error", &notes.join(" ").into());
+            }
+        })
+    });
+}
+
+fn dispatch(name: &str, detail: &JsValue) {
+    let init = web_sys::CustomEventInit::new();
+    init.set_detail(detail);
+    if let Ok(event) = web_sys::CustomEvent::new_with_event_init_dict(name, &init) {
+        let _ = document().dispatch_event(&event);
+    }
+}
+
+fn page<T>(with: impl FnOnce(Ctx, Shelf) -> T) -> Option<T> {
+    PAGE.with_borrow(|page| page.map(|(ctx, shelf)| (ctx, shelf)))
+        .map(|(ctx, shelf)| with(ctx, shelf))
+}
+
+fn sentences(notes: Vec<String>) -> Array {
+    notes.into_iter().map(JsValue::from).collect()
+}
+
+/// The present session as a fragment; the second is what did not fit into it, or null.
+#[wasm_bindgen(js_name = lab_link)]
+pub fn lab_link() -> String {
+    page(|ctx, _| {
+        let view = ctx.options.get_untracked();
+        ctx.desk
+            .with_untracked(|d| link::write(d.session(), view, ROOM).text)
+    })
+    .unwrap_or_default()
+}
+
+/// What of the present session a link cannot carry: a sentence, or nothing.
+#[wasm_bindgen(js_name = lab_left_out)]
+pub fn lab_left_out() -> Option<String> {
+    page(|ctx, _| {
+        let view = ctx.options.get_untracked();
+        ctx.desk
+            .with_untracked(|d| link::write(d.session(), view, ROOM).left_out)
+    })
+    .flatten()
+}
+
+/// Opens a fragment; the sentences say what of it could not be read. An example arrives later.
+#[wasm_bindgen(js_name = lab_open)]
+pub fn lab_open(fragment: &str) -> Array {
+    page(|ctx, shelf| {
+        let wanted = link::read(fragment);
+        let notes = wanted.notes.clone().sentences();
+        if open(ctx, shelf, wanted, false) {
+            return sentences(ctx.link_notes.get_untracked());
+        }
+        sentences(notes)
+    })
+    .unwrap_or_default()
+}
+
+/// Changes what a fragment gives and leaves the rest as it is.
+#[wasm_bindgen(js_name = lab_set)]
+pub fn lab_set(fragment: &str) -> Array {
+    let now = page(|ctx, _| {
+        let view = ctx.options.get_untracked();
+        ctx.desk
+            .with_untracked(|d| link::write(d.session(), view, usize::MAX).text)
+    });
+    match now {
+        Some(now) => lab_open(&link::merged(&now, fragment)),
+        None => Array::new(),
+    }
+}
+
+/// The numbers of the picture on the screen, row by row, or null before the first.
+#[wasm_bindgen(js_name = lab_data)]
+pub fn lab_data() -> JsValue {
+    let shown = page(|ctx, _| {
+        let trace = ctx.view.with_untracked(|v| v.last().cloned())?;
+        Some(ctx.desk.with_untracked(|d| data(&trace, d.session())))
+    });
+    shown.flatten().map_or(JsValue::NULL, JsValue::from)
+}
+
+/// `masked` is left out while the session is ahead of the picture.
+fn data(trace: &Trace, session: &Session) -> Object {
+    let object = Object::new();
+    // Fails only for frozen objects.
+    let set = |name: &str, value: JsValue| {
+        let _ = Reflect::set(&object, &name.into(), &value);
+    };
+    let s = trace.shape;
+    for (name, size) in [
+        ("head", trace.head),
+        ("n_q", s.n_q),
+        ("n_k", s.n_k),
+        ("d_k", s.d_k),
+        ("d_v", s.d_v),
+    ] {
+        set(name, (size as f64).into());
+    }
+    set("scale", trace.scale.into());
+    let column =
+        |of: fn(&protocol::RowFacts) -> f64| trace.rows.iter().map(of).collect::<Vec<f64>>();
+    let spec = AttentionSpec::new(session.config()).ok();
+    let spec = spec.filter(|_| (session.shape.n_q, session.shape.n_k) == (s.n_q, s.n_k));
+    let masked: Vec<f64> = match &spec {
+        None => Vec::new(),
+        Some(spec) => (0..s.n_q * s.n_k)
+            .zip(&trace.scores)
+            .map(|(at, score)| {
+                match (
+                    spec.visible(QueryIdx(at / s.n_k), KeyIdx(at % s.n_k)),
+                    session.hidden,
+                ) {
+                    (true, _) => *score,
+                    (false, Hidden::NegInfinity) => f64::NEG_INFINITY,
+                    (false, Hidden::Finite(constant)) => score + constant,
+                }
+            })
+            .collect(),
+    };
+    for (name, numbers) in [
+        ("q", &trace.q),
+        ("k", &trace.k),
+        ("v", &trace.v),
+        ("scores", &trace.scores),
+        ("masked", &masked),
+        ("weights", &trace.weights),
+        ("output", &trace.out),
+        ("lse", &column(|row| row.lse)),
+        ("entropy", &column(|row| row.entropy)),
+    ] {
+        set(name, Float64Array::from(numbers.as_slice()).into());
+    }
+    object
+}

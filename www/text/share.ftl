@@ -1,0 +1,63 @@
+# Words of the dialogs that are loaded when they are opened, and of embedded pages.
+embed-open = open in Attention Lab
+embed-wrong = { $key }: expected some of { $known }, got “{ $got }”. It is left out; correct it in the address of the frame.
+
+share-title = Share this view
+share-what = The link opens exactly this picture: the numbers or where they come from, every setting, and the pinned cell.
+share-link = Link
+share-copy = Copy
+share-copied = Copied.
+share-by-hand = The browser did not let the page copy: press Ctrl+C (⌘C) while the text is marked.
+share-embed = Embed it in a page …
+share-close = Close
+share-letters = { $n } letters
+
+embed-title = Embed this view
+embed-what = One line for a course page, a slide or a notebook. It needs no script, and the reader's machine computes everything.
+embed-show = Show
+embed-controls = Controls
+embed-controls-hint = A control that is shown but fixed tells its value and cannot be changed.
+embed-hidden = hidden
+embed-free = free
+embed-fixed = fixed
+embed-lock = Numbers cannot be edited
+embed-theme = Theme
+embed-theme-auto = as the reader's system
+embed-theme-light = light
+embed-theme-dark = dark
+embed-caption = Caption
+embed-caption-help = Stands below the view, at the left.
+embed-height = Height
+embed-height-auto = that of the preview: { $height } px at this width
+embed-height-own = own
+embed-height-bad = Height: expected 120 to 4000, got “{ $got }”. Write the height in pixels.
+embed-nothing = Nothing would be shown: choose at least one part.
+embed-width = Width of the preview
+embed-preview = Preview
+embed-code = HTML
+embed-code-plain = iframe
+embed-code-element = with embed.js
+embed-code-plain-help = Works wherever HTML does: no script, no permissions.
+embed-code-element-help = Its height follows what it shows, and scripts of the page can set and read it.
+embed-failed = The preview did not load: { $why }. Check the connection, then open this dialog again.
+
+part-stage = the pipeline Q, K, V → S → A → O
+part-waterfall = the way from score to weight
+part-weights = scores and weights of the row
+part-readouts = read-outs of the row
+part-jacobian = Jacobian of the softmax
+part-gradient = gradient at the scores
+part-output = output among the values
+part-formula = formula of the cell
+
+control-source = where the numbers come from
+control-sizes = sizes
+control-scale = scale
+control-mask = mask
+control-positions = positions
+control-extras = soft cap, sink logit, QK-norm
+control-soft_cap = soft cap
+control-sink = sink logit
+control-qk_norm = QK-norm
+control-options = how it is drawn
+control-history = undo, redo, reset
