@@ -9,6 +9,8 @@ const root = document.documentElement;
 /** Dresses the page for its frame. Called before the application starts; `link` gives its session later. Resolved when
     the style sheet is in force: without it the page would jump. */
 export async function dress(link) {
+  // A start that was tried again finds the page dressed.
+  if (root.dataset.embed !== undefined) return;
   const styled = sheet('embed.css');
   const wanted = settings(location.hash);
   root.dataset.embed = '';
