@@ -228,7 +228,7 @@
     }
 
     #restart() {
-      this.#stop('The lab was started anew. Ask again.');
+      this.#stop('The lab was started again. Ask again.');
       this[START]();
     }
 
@@ -347,9 +347,7 @@
         const touched = [...gone, ...pairs.map(([key]) => key)];
         if (gone.length) this.#tell('open', this.#link === null ? this.#address()?.hash.slice(1) : this.#without(touched, pairs), touched);
         else this.#tell('set', textOf(pairs), touched);
-      } else {
-        this.#dirty.clear();
-      }
+      } else this.#dirty.clear();
     }
 
     #without(touched, pairs) {
@@ -400,7 +398,7 @@
       else this.#notes.delete(about);
       if (String(before) === String(sentences)) return;
       if (this.#root) this.#showNotes();
-      // Later: a page adds its listeners after the element.
+      // Later, since a page adds its listeners after the element.
       for (const message of sentences) if (!before.includes(message)) setTimeout(() => this.#emit('error', { message }));
     }
 
@@ -482,9 +480,8 @@
         // Before the first picture it is about the attributes, and stays until they change.
         this.#note(this.#ready ? 'said' : 'lab', [...(this.#ready ? [] : this.#notes.get('lab') ?? []), String(data.message)]);
       } else if (data.type === 'reply') {
-        const asked = this.#asked.get(data.id);
-        if (data.ok) asked?.yes(data.value);
-        else asked?.no(new Error(String(data.error)));
+        if (data.ok) this.#asked.get(data.id)?.yes(data.value);
+        else this.#asked.get(data.id)?.no(new Error(String(data.error)));
       }
     };
 

@@ -7,6 +7,7 @@ mod bench;
 mod debian;
 #[cfg(feature = "dist")]
 mod dist;
+mod embeds;
 mod engines;
 #[cfg(feature = "golden")]
 mod examples;
@@ -42,6 +43,7 @@ cargo xtask COMMAND
   bench [--native | --browser] [--quick]  how fast the float32 path is: GFLOP/s and the fraction of the ceiling
   sizes [--list]                          bytes over the wire to the first interaction; --list: of which files
   engines                                 engine and exports in their two variants; Trunk runs this as its hook
+  embeds                                  the recipes of docs/embedding.md, built with their own tools, into target/embeds
   new-lab NAME                            a new lab's folder and its line in the registry
   setup [--test]                          install what is missing and nothing else
   env                                     print the PATH that makes plain `trunk serve` work
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         "setup" => setup::command(&args),
         "env" => setup::print_env(),
         "engines" => engines::command(),
+        "embeds" => embeds::command(&args),
         "build" => page::build_command(&args),
         "serve" => page::serve_command(&args),
         "test" => test::command(&args),

@@ -2,7 +2,7 @@
 
 use crate::run::{self, say};
 use crate::server::Site;
-use crate::{Result, home, no_more, page, setup, sizes, take_value};
+use crate::{Result, embeds, home, no_more, page, setup, sizes, take_value};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 type Stage = (&'static str, fn(&Path) -> Result<Outcome>);
 
 /// In the order in which they run: what fails soonest comes first.
-const STAGES: [Stage; 9] = [
+const STAGES: [Stage; 10] = [
     ("setup", set_up),
     ("fmt", fmt),
     ("clippy", clippy),
@@ -19,6 +19,7 @@ const STAGES: [Stage; 9] = [
     ("sizes", weigh),
     ("dist", ship),
     ("golden", golden),
+    ("embeds", recipes),
     ("browser", browser),
 ];
 
@@ -214,6 +215,11 @@ fn golden(root: &Path) -> Result<Outcome> {
         return Err("tests/golden is missing: expected the golden cases, which are part of the repository. Check it out again.".into());
     }
     crate::run_golden("golden", &[folder.to_string_lossy().into_owned()])?;
+    Ok(Outcome::Passed)
+}
+
+fn recipes(root: &Path) -> Result<Outcome> {
+    embeds::build(root)?;
     Ok(Outcome::Passed)
 }
 

@@ -1,0 +1,1 @@
+Reveal.initialize({ hash: true, transition: 'none' });
