@@ -41,11 +41,11 @@
     ...'q k v x wq wk wv'.split(' ').map((name) => [name, name.toUpperCase()]),
     ['source', 'src'], ['hidden-score', 'hidden'],
   ]);
-  /** Those that say what an embed shows; they are no part of the session. */
-  const SHOWN = new Map([['show', 'show'], ['controls', 'controls'], ['fixed', 'fixed'], ['locked', 'lock'], ['theme', 'theme']]);
+  /** Those that say what an embed shows. It is settled when the lab starts: a change loads it again, with its session. */
+  const SHOWN = new Map([...'show controls fixed theme title'.split(' ').map((key) => [key, key]), ['locked', 'lock']]);
   /** Keys that may come more than once: their attributes hold several, with spaces in between. */
   const SEVERAL = new Set(['mask', 'pos']);
-  const OWN = ['src', 'from', 'height', 'min-height', 'max-height', 'resize', 'loading', 'sandbox', 'title'];
+  const OWN = ['src', 'from', 'height', 'min-height', 'max-height', 'resize', 'loading', 'sandbox'];
   const ALL = [...KEYS.keys(), ...SHOWN.keys(), ...OWN];
 
   /** The folder of this file, which is the lab's: a script knows its address, a module finds it in a stack. */
@@ -60,7 +60,6 @@
     :host([hidden]) { display: none; }
     iframe { display: block; box-sizing: border-box; width: 100%; border: 0; color-scheme: normal; }
     ul { margin: 4px 0 0; padding: 0; list-style: none; font: 14px/1.4 system-ui, sans-serif; }
-    button { font: inherit; }
   `);
 
   const quoted = (text) => `“${String(text).slice(0, 60)}”`;
@@ -84,10 +83,12 @@
     return left.slice(1) === right.slice(1) || left.slice(1) === right || left === right.slice(1);
   }
 
-  const START = Symbol('start');
+  const [START, SEEN] = [Symbol('start'), Symbol('seen')];
+  /** Slides that are not shown may stand where the one does that is. */
+  const SIGHT = { visibilityProperty: true, opacityProperty: true, checkVisibilityCSS: true, checkOpacity: true };
   /** One observer for all embeds of the page. */
   const near = new IntersectionObserver((seen) => {
-    for (const { isIntersecting, target } of seen) if (isIntersecting) target[START]();
+    for (const { isIntersecting, target } of seen) target[SEEN](isIntersecting);
   }, { rootMargin: NEAR });
 
   class AttentionLab extends HTMLElement {
@@ -97,11 +98,10 @@
     #room = null;
     #iframe = null;
     #origin = null;
-    /** The lab listens. */
     #listens = false;
-    /** Its first picture is painted. */
     #ready = false;
     #silence = null;
+    #look = null;
     /** The session when the lab last told it: what a moved element opens again. */
     #link = null;
     #height = null;
@@ -115,7 +115,6 @@
 
     /**
      * Changes what is given and leaves the rest.
-     *
      * @param {string | Record<string, string | number | boolean | Array<string | number>>} changes keys and values of a
      *   link as text, or as an object under the names of attributes or of keys; lists are joined with commas
      * @param {{ timeout?: number }} [options]
@@ -129,18 +128,14 @@
 
     /**
      * The session as it is.
-     *
      * @returns {Promise<{ link: string, reads: Record<string, number | number[]>, painted: boolean }>} the link without
      *   its #, and all numbers that the page shows, by their names. `painted` is false where a lab that is off the screen
      *   has no picture yet, and so no numbers
      */
-    async get({ timeout } = {}) {
-      return this.#ask('get', {}, timeout);
-    }
+    async get({ timeout } = {}) { return this.#ask('get', {}, timeout); }
 
     /**
      * The picture as a PNG.
-     *
      * @param {{ part?: string, title?: string, density?: number, timeout?: number }} [options] `part`: one of those in
      *   `show`; `title`: the line above it, the element's title if left out; `density`: pixels for one of CSS
      * @returns {Promise<Blob>}
@@ -154,14 +149,10 @@
      * The numbers of the picture: { head, n_q, n_k, d_k, d_v, q, k, v, scores, masked, weights, output, lse, entropy },
      * matrices row by row in Float64Arrays.
      */
-    async data({ timeout } = {}) {
-      return this.#ask('data', {}, timeout);
-    }
+    async data({ timeout } = {}) { return this.#ask('data', {}, timeout); }
 
     /** What is wrong at the moment, in sentences, as they stand in the lab or below it. */
-    get problems() {
-      return [...this.#notes.values()].flat();
-    }
+    get problems() { return [...this.#notes.values()].flat(); }
 
     // ---- life --------------------------------------------------------------------------------------------------------
 
@@ -177,11 +168,12 @@
       else near.observe(this);
     }
 
-    /** Moved by `moveBefore`, which keeps the lab running. */
+    /** `moveBefore` keeps the lab running. */
     connectedMoveCallback() {}
 
     disconnectedCallback() {
       near.unobserve(this);
+      clearTimeout(this.#look);
       this.#stop('The lab was taken off the page. Put the element back, then ask again.');
     }
 
@@ -194,6 +186,14 @@
         this.#due = false;
         this.#follow();
       });
+    }
+
+    /** It has come near, or gone. What is near and not visible, as on a slide to come, is looked at again. */
+    [SEEN](isNear) {
+      clearTimeout(this.#look);
+      if (!isNear) return;
+      if (this.checkVisibility?.(SIGHT) ?? true) this[START]();
+      else this.#look = setTimeout(() => this[SEEN](true), 250);
     }
 
     [START]() {
@@ -291,6 +291,8 @@
         const value = text.trim();
         if (name === 'locked') {
           if (!['false', '0'].includes(value)) pairs.push([key, '1']);
+        } else if (name === 'title') {
+          if (value) pairs.push([key, encodeURIComponent(value).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)]);
         } else if (name === 'theme' && !['light', 'dark'].includes(value)) {
           this.#note(name, [wrong(name, 'light or dark', text, 'The reader’s own is used.')]);
         } else if (value === '' || /[&#\u0000-\u001f]/.test(value)) {
@@ -326,13 +328,12 @@
     #follow() {
       if (!this.isConnected) return;
       this.#layOut();
-      if (this.#iframe) this.#iframe.title = this.getAttribute('title') || 'Attention Lab';
       if (this.getAttribute('loading') === 'eager') this[START]();
       // A lab that is still loading is told when it is there.
       if (!this.#listens) return;
       const changed = [...this.#dirty];
-      if (changed.includes('from') || changed.includes('sandbox')) return this.#restart();
-      const keys = changed.filter((name) => KEYS.has(name) || SHOWN.has(name));
+      if (changed.some((name) => name === 'from' || name === 'sandbox' || SHOWN.has(name))) return this.#restart();
+      const keys = changed.filter((name) => KEYS.has(name));
       if (changed.includes('src')) {
         const address = this.#address();
         this.#dirty.clear();
@@ -341,7 +342,7 @@
         this.#tell('open', address.hash.slice(1));
       } else if (keys.length) {
         const pairs = this.#pairs(keys);
-        const gone = keys.map((name) => KEYS.get(name) ?? SHOWN.get(name)).filter((key) => !pairs.some((pair) => pair[0] === key));
+        const gone = keys.map((name) => KEYS.get(name)).filter((key) => !pairs.some((pair) => pair[0] === key));
         this.#dirty.clear();
         // What is taken away goes back to its default: a link without it says so.
         const touched = [...gone, ...pairs.map(([key]) => key)];
@@ -351,8 +352,7 @@
     }
 
     #without(touched, pairs) {
-      const kept = [...pairsOf(this.#link), ...this.#pairs([...SHOWN.keys()])].filter(([key]) => !touched.includes(key));
-      return textOf([...kept, ...pairs, ['embed', '1']]);
+      return textOf([...pairsOf(this.#link).filter(([key]) => !touched.includes(key)), ...pairs]);
     }
 
     /** `touched`: the keys whose earlier sentences are out of date; all of them if left out. */

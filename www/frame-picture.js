@@ -3,6 +3,10 @@
 /** Pixels that every browser can still put into one canvas. */
 const MOST_PIXELS = 16_000_000;
 const MOST_SIDE = 8192;
+/** Where the parts stand that are drawn; the others are text. */
+const PARTS = {
+  stage: '.stage', waterfall: '.waterfall', weights: '.bars', jacobian: '.jacobian', gradient: '.gradient', output: '.output',
+};
 const MARGIN = 12;
 const LINE = 28;
 
@@ -52,18 +56,14 @@ export async function picture({ part, title = document.title, density = window.d
   return { bytes: await blob.arrayBuffer(), type: 'image/png', width: sheet.width, height: sheet.height };
 }
 
-/** The canvases on the screen, in the part if one is named, with the places where they are. */
+/** The canvases on the screen, of the part if one is named, with the places where they are. */
 function canvases(part) {
-  let root = document;
-  if (part !== undefined) {
-    const parts = [...document.querySelectorAll('[data-part]')];
-    root = parts.find((element) => element.dataset.part === part);
-    if (!root) {
-      const names = parts.map((element) => element.dataset.part).join(', ') || 'none';
-      throw new Error(`part: expected one of those that are shown (${names}), got “${String(part).slice(0, 40)}”. Leave it out for all of them.`);
-    }
+  const names = Object.keys(PARTS);
+  if (part !== undefined && !Object.hasOwn(PARTS, part)) {
+    throw new Error(`part: expected one of ${names.join(', ')}, got “${String(part).slice(0, 40)}”. Leave it out for all that is shown.`);
   }
-  const pieces = [...root.querySelectorAll('canvas')]
+  const places = part === undefined ? Object.values(PARTS).join(',') : PARTS[part];
+  const pieces = [...document.querySelectorAll(`:is(${places}) canvas`)]
     .filter((canvas) => canvas.width > 0 && canvas.height > 0 && (canvas.checkVisibility?.({ visibilityProperty: true }) ?? true))
     .map((canvas) => ({ canvas, rect: canvas.getBoundingClientRect() }))
     .filter(({ rect }) => rect.width > 0 && rect.height > 0);

@@ -103,6 +103,17 @@ export class Host {
     }, selector);
   }
 
+  /** Waits, in the window where the driver is, until a function of the page gives something truthy. */
+  async waitIn(check) {
+    const end = Date.now() + 20_000;
+    while (Date.now() < end) {
+      const found = await this.web.executeScript(`return (${check})()`);
+      if (found) return found;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`waited in vain for ${check}`);
+  }
+
   /** Does something inside the first frame, or the `nth`, of an element's shadow root or of the page. */
   async inside(work, nth = 0) {
     const frame = await this.web.executeScript(

@@ -1,0 +1,110 @@
+// The recipes of docs/embedding.md: what their tools make of them, opened in the browser with this build's lab; and for
+// course systems, that what they allow leaves the snippet as it is. `cargo xtask embeds` builds them.
+
+import assert from 'node:assert/strict';
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { driver } from './lib/browser.mjs';
+import { Host, folder } from './lib/host.mjs';
+import { address } from './lib/server.mjs';
+
+const SOURCES = fileURLToPath(new URL('../embeds', import.meta.url));
+const BUILT = process.env.EMBEDS ?? join(process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../target', import.meta.url)), 'embeds');
+const SANITISER = await readFile(new URL('lib/sanitiser.js', import.meta.url), 'utf8');
+const source = (path) => readFile(join(SOURCES, path), 'utf8');
+
+/** Opens a built recipe, with this build's lab in the place of lab.example. */
+async function open(recipe, page = 'index.html') {
+  const site = join(BUILT, recipe);
+  await access(site).catch(() => assert.fail(`${recipe}: expected it built in target/embeds, found nothing. Run \`cargo xtask embeds\`.`));
+  const lab = (await address('isolated')).replace(/\/$/, '');
+  const web = await driver();
+  await web.get(new URL(page, await folder(site, (text) => text.replaceAll('https://lab.example', lab))).href);
+  return new Host(web, lab);
+}
+
+/** The picture that every recipe shows: its numbers, and nothing but the one control. */
+async function shows(host) {
+  const [{ link, reads }] = await host.ready();
+  for (const pair of ['src=random(7,1)', 'nq=8', 'nk=8', 'mask=causal', 'scale=0.5', 'pin=5,2']) {
+    assert.ok(link.split('&').includes(pair), `${pair} in ${link}`);
+  }
+  assert.deepEqual(reads.row ?? [5, 2], [5, 2]);
+  await host.inside(async (web) => {
+    const controls = await web.executeScript(() => [...document.querySelectorAll('[data-control]')].filter((e) => e.getClientRects().length).map((e) => e.dataset.control));
+    assert.deepEqual(controls, ['scale']);
+  });
+}
+
+describe('recipes that a tool builds', () => {
+  for (const [recipe, page] of [['plain'], ['mkdocs'], ['jupyter-book', '_build/html/lecture.html'], ['quarto']]) {
+    test(recipe, async () => {
+      const host = await open(recipe, page);
+      await host.run(() => lab.scrollIntoView({ block: 'center' }));
+      await shows(host);
+      const [outer, inner] = [await host.run(() => lab.offsetHeight), await host.inside((web) => web.executeScript('return document.documentElement.scrollHeight'))];
+      assert.equal(outer, inner, 'the height follows');
+    });
+  }
+
+  test('reveal.js: starts when its slide is shown, and stays', async () => {
+    const host = await open('reveal');
+    await host.run(async () => {
+      await customElements.whenDefined('attention-lab');
+      await until(() => Reveal.isReady(), 'reveal.js');
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      if (lab.shadowRoot?.querySelector('iframe')) throw new Error('it started on a slide that is not shown');
+      Reveal.next();
+    });
+    await shows(host);
+    const before = await host.run(() => lab.get());
+    await host.run(async () => {
+      Reveal.next();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      Reveal.prev();
+    });
+    assert.deepEqual(await host.run(() => lab.get()), before);
+    await host.run(async () => {
+      const { problems } = await lab.set({ scale: 2 });
+      if (problems.length) throw new Error(problems.join(' '));
+    });
+    assert.match((await host.run(() => lab.get())).link, /scale=2(&|$)/);
+  });
+});
+
+describe('course systems that clean what is pasted', () => {
+  const clean = async (path, rules) => {
+    const web = await driver();
+    await web.get('about:blank');
+    return web.executeScript(`return (${SANITISER})(...arguments)`, await source(path), JSON.parse(await source(rules)));
+  };
+
+  for (const [system, page, rules] of [
+    ['canvas', 'canvas/page.html', 'canvas/allowed.json'],
+    ['moodle', 'moodle/page.html', 'moodle/allowed.json'],
+    ['moodle, cleaned texts', 'moodle/forum.html', 'moodle/cleaned.json'],
+  ]) {
+    test(`${system}: the snippet passes unchanged`, async () => {
+      const { before, after } = await clean(page, rules);
+      assert.equal(after, before);
+    });
+  }
+
+  test('what does not pass is known: the element in Canvas, an iframe in cleaned texts of Moodle', async () => {
+    assert.doesNotMatch((await clean('plain/index.html', 'canvas/allowed.json')).after, /attention-lab|<script/);
+    assert.doesNotMatch((await clean('moodle/page.html', 'moodle/cleaned.json')).after, /iframe/);
+  });
+
+  for (const system of ['canvas', 'moodle']) {
+    test(`${system}: the plain iframe works without any script of ours`, async () => {
+      const host = await open(system, 'page.html');
+      await host.inside(async (web) => {
+        const found = await host.waitIn(() => document.querySelector('[data-read][data-value]') && document.querySelector('canvas')?.width > 100);
+        assert.ok(found);
+        assert.equal(await web.executeScript('return document.querySelectorAll(".embedded").length'), 1);
+      });
+    });
+  }
+});
