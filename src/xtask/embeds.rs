@@ -1,7 +1,7 @@
 //! The recipes of docs/embedding.md, built with the tools they are for: the browser suite opens what a lecturer gets.
 //!
 //! tests/embeds holds their sources. Python's tools live in the tool cache, in the versions of
-//! tests/embeds/requirements.txt; reveal.js comes with the browser suite's packages. Nothing here needs a network once
+//! tests/embeds/requirements.txt; reveal.js and mystmd come with the browser suite's packages. Nothing here needs a network once
 //! the tools are there.
 
 use crate::run::{self, timed, which};
@@ -10,8 +10,8 @@ use crate::{Result, debian, home, no_more, tools};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Recipes whose sources are pages already.
-const PAGES: [&str; 4] = ["plain", "reveal", "moodle", "canvas"];
+/// Recipes whose sources are pages already, or are built where they lie.
+const PAGES: [&str; 5] = ["plain", "reveal", "moodle", "canvas", "myst"];
 
 const JUPYTER_BOOK: &str = "from jupyter_book.cli.main import main; main()";
 
@@ -45,7 +45,7 @@ pub fn build(root: &Path) -> Result<PathBuf> {
 
     let from = |recipe: &str| sources.join(recipe);
     let to = |recipe: &str| built.join(recipe);
-    timed("recipes: MkDocs, Jupyter Book, pandoc", || {
+    timed("recipes: MkDocs, Jupyter Book, MyST, pandoc", || {
         let mut mkdocs = Command::new(&python);
         mkdocs
             .args(["-m", "mkdocs", "build", "--quiet", "--strict"])
@@ -60,6 +60,21 @@ pub fn build(root: &Path) -> Result<PathBuf> {
             .arg(to("jupyter-book"))
             .arg(from("jupyter-book"));
         run::check_quietly(&mut book, "jupyter-book build")?;
+
+        // Its pages need a theme from the network; what it makes of the source does not.
+        let mut myst = Command::new("node");
+        myst.arg(root.join("tests/node_modules/mystmd/dist/myst.cjs"))
+            .args(["build", "--site", "--ci"])
+            .current_dir(to("myst"));
+        let said = run::check_quietly(&mut myst, "myst build");
+        let content = to("myst").join("_build/site/content/lecture.json");
+        if !content.is_file() {
+            said?;
+            return Err(format!(
+                "myst build left no {}: expected the page it read. Does mystmd still write it there?",
+                content.display()
+            ));
+        }
 
         home::make_folder(&to("quarto"))?;
         let mut pandoc = Command::new(&python);

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { host } from './lib/host.mjs';
+import { host, mirror } from './lib/host.mjs';
 
 /** A small picture that every engine draws in a moment. */
 const SMALL = 'source="random(7,1)" h="1" g="1" nq="6" nk="6" dk="4" dv="4" show="stage" controls="scale"';
@@ -300,10 +300,10 @@ describe('in its host', () => {
   });
 
   test('loaded as a module from another origin it finds its lab', async () => {
-    const page = await host(`<attention-lab ${SMALL} scale="2"></attention-lab>`, { head: '<script type="module" src="LAB/embed.js"></script>', server: 'subpath' });
+    const page = await host(`<attention-lab ${SMALL} scale="2"></attention-lab>`, { head: '<script type="module" src="LAB/embed.js"></script>', at: await mirror() });
     const [{ link }] = await page.ready();
     has(link, 'scale=2');
-    assert.match(await page.run(() => lab.shadowRoot.querySelector('iframe').src), /\/course\/week3\/#/);
+    assert.match(await page.run(() => lab.shadowRoot.querySelector('iframe').src), /\/course\/lab\/#/);
   });
 
   test('a plain iframe works without any script', async () => {

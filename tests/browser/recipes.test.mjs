@@ -74,6 +74,14 @@ describe('recipes that a tool builds', () => {
   });
 });
 
+test('MyST keeps the address of its iframe directive as it is', async () => {
+  const { mdast } = JSON.parse(await readFile(join(BUILT, 'myst/_build/site/content/lecture.json'), 'utf8'));
+  const all = (node) => [node, ...(node.children ?? []).flatMap(all)];
+  const frames = all(mdast).filter(({ type }) => type === 'iframe');
+  const written = /\{iframe\} (\S+)/.exec(await source('myst/lecture.md'))[1];
+  assert.deepEqual(frames.map(({ src, width }) => [src, width]), [[written, '100%']]);
+});
+
 describe('course systems that clean what is pasted', () => {
   const clean = async (path, rules) => {
     const web = await driver();
