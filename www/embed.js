@@ -59,7 +59,7 @@
     :host { display: block; }
     :host([hidden]) { display: none; }
     iframe { display: block; box-sizing: border-box; width: 100%; border: 0; color-scheme: normal; }
-    ul { margin: 4px 0 0; padding: 0; list-style: none; font: 14px/1.4 system-ui, sans-serif; }
+    p { margin: 4px 0 0; font: 14px/1.4 system-ui, sans-serif; }
   `);
 
   const quoted = (text) => `“${String(text).slice(0, 60)}”`;
@@ -403,15 +403,15 @@
     }
 
     #showNotes() {
-      this.#root.querySelector('ul')?.remove();
-      const list = document.createElement('ul');
+      this.#root.querySelector('[role]')?.remove();
+      const list = document.createElement('div');
       list.setAttribute('role', 'status');
       list.setAttribute('part', 'problems');
       for (const [about, sentences] of this.#notes) {
         // The lab shows its own.
         if (about === 'lab' || about === 'said') continue;
         for (const sentence of sentences) {
-          const item = list.appendChild(document.createElement('li'));
+          const item = list.appendChild(document.createElement('p'));
           item.textContent = sentence;
           if (about !== 'silence') continue;
           const again = document.createElement('button');

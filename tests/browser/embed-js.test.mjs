@@ -47,7 +47,7 @@ describe('attributes', () => {
       document.body.append(box);
       await once(lab, 'ready');
       await until(() => lab.problems.some((said) => said.includes('casual')), 'the word about the mask');
-      return { errors, problems: lab.problems, below: [...lab.shadowRoot.querySelectorAll('li')].map((li) => li.textContent), link: (await lab.get()).link };
+      return { errors, problems: lab.problems, below: [...lab.shadowRoot.querySelectorAll('p')].map((p) => p.textContent), link: (await lab.get()).link };
     }, SMALL);
     has(told.link, 'scale=0.5', 'nq=6');
     for (const part of [/theme: expected light or dark, got “blue”/, /height: expected pixels .*got “tall”/, /min-hieght: .*min-height/, /norm: expected one value without & and #/]) {
@@ -125,7 +125,7 @@ describe('height', () => {
   });
 
   test('stays within min-height and max-height, and still with resize="none"', async () => {
-    const page = await host(`<attention-lab ${SMALL} min-height="900" loading="eager"></attention-lab>
+    const page = await host(`<attention-lab ${SMALL} min-height="1500" loading="eager"></attention-lab>
       <attention-lab ${SMALL} max-height="120" loading="eager"></attention-lab><attention-lab ${SMALL} height="222" resize="none" loading="eager"></attention-lab>`);
     await page.ready('attention-lab:first-of-type');
     await page.run(async () => {
@@ -134,7 +134,7 @@ describe('height', () => {
         await one.get();
       }
     });
-    assert.deepEqual(await page.run(() => [...document.querySelectorAll('attention-lab')].map((one) => one.offsetHeight)), [900, 120, 222]);
+    assert.deepEqual(await page.run(() => [...document.querySelectorAll('attention-lab')].map((one) => one.offsetHeight)), [1500, 120, 222]);
   });
 });
 
@@ -304,6 +304,27 @@ describe('in its host', () => {
     const [{ link }] = await page.ready();
     has(link, 'scale=2');
     assert.match(await page.run(() => lab.shadowRoot.querySelector('iframe').src), /\/course\/lab\/#/);
+  });
+
+  test('a lab that does not answer is missed aloud, and a press tries again', async () => {
+    let there = false;
+    const at = await mirror('lab/', () => there);
+    const page = await host(`<attention-lab ${SMALL} from="${at}" scale="2" loading="eager"></attention-lab>`);
+    const said = await page.run(async () => {
+      const { message } = await once(lab, 'error');
+      return [message, lab.shadowRoot.querySelector('[role="status"]').textContent];
+    });
+    assert.match(said[0], /expected an answer from http.* within 20 seconds, got none\. Check the address and the network, then try again\./);
+    assert.ok(said[1].includes(said[0]));
+    there = true;
+    const link = await page.run(async () => {
+      const ready = once(lab, 'ready');
+      lab.shadowRoot.querySelector('button').click();
+      await ready;
+      return [(await lab.get()).link, lab.problems, lab.shadowRoot.querySelector('[role="status"]')];
+    });
+    has(link[0], 'scale=2');
+    assert.deepEqual(link.slice(1), [[], null]);
   });
 
   test('a plain iframe works without any script', async () => {

@@ -85,7 +85,10 @@ describe('the lab', () => {
     assert.match((await ask(page, { attentionLab: 1, type: 'dance', id: 11 })).error, /expected the type hello, get.*got “dance”/);
     assert.match((await ask(page, { attentionLab: 1, type: 'constructor', id: 12 })).error, /got “constructor”/);
     assert.match((await ask(page, { attentionLab: 1, type: 'set', id: 13, link: { scale: 1 } })).error, /link: expected text .*got object/);
-    assert.equal((await ask(page, { attentionLab: 1, type: 'set', id: 14, link: 'scale=%00%ff&q=&=&&&mask=causal(' })).ok, true);
+    const broken = await ask(page, { attentionLab: 1, type: 'set', id: 14, link: 'cap=%00%ff&q=&=&&&mask=causal(' });
+    assert.equal(broken.ok, true);
+    assert.ok(broken.value.problems.some((said) => /mask.*expected/.test(said)), broken.value.problems.join(' | '));
+    assert.ok(broken.value.problems.some((said) => /cap.*expected/.test(said)), broken.value.problems.join(' | '));
     assert.match((await ask(page, { attentionLab: 1, type: 'get', id: 15 })).value.link, /scale=2/);
   });
 

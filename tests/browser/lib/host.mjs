@@ -45,11 +45,11 @@ export function folder(path, change = (text) => text) {
   });
 }
 
-/** The lab once more, in a folder of a server that lets modules of other origins have its files. */
-export async function mirror(under = 'course/lab/') {
+/** The lab once more, in a folder of a server that lets modules of other origins have its files, while it is there. */
+export async function mirror(under = 'course/lab/', there = () => true) {
   const lab = await address('isolated');
   const at = await serve(async (path) => {
-    if (!path.startsWith(`/${under}`)) return null;
+    if (!path.startsWith(`/${under}`) || !there()) return null;
     const found = await fetch(lab + path.slice(under.length + 1));
     const headers = { 'Access-Control-Allow-Origin': '*' };
     return found.ok ? { headers, type: found.headers.get('content-type'), body: Buffer.from(await found.arrayBuffer()) } : null;
