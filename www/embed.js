@@ -197,7 +197,7 @@
     }
 
     [START]() {
-      if (this.#iframe || !this.isConnected) return;
+      if (this.#iframe || !this.isConnected || !this.#root) return;
       near.unobserve(this);
       for (const about of ['silence', 'origin', 'version', 'said', 'lab']) this.#note(about, []);
       this.#note('spelling', this.#misspelt());
@@ -326,7 +326,8 @@
 
     /** Attributes changed after the start go to the lab without loading it again. */
     #follow() {
-      if (!this.isConnected) return;
+      // WebKit may come here before the element is told that it is connected.
+      if (!this.isConnected || !this.#root) return;
       this.#layOut();
       if (this.getAttribute('loading') === 'eager') this[START]();
       // A lab that is still loading is told when it is there.

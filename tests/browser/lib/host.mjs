@@ -126,6 +126,20 @@ export class Host {
     throw new Error(`waited in vain for ${check}`);
   }
 
+  /** Waits until the first element is as high as what is in its frame; gives that height, which no longer changes. */
+  async follows() {
+    const end = Date.now() + 10_000;
+    const heights = [];
+    while (Date.now() < end) {
+      const inner = await this.inside((web) => web.executeScript('return Math.ceil(document.documentElement.getBoundingClientRect().height)'));
+      const outer = await this.web.executeScript("return document.querySelector('attention-lab').offsetHeight");
+      heights.push(inner === outer ? inner : 0);
+      if (inner === outer && heights.slice(-3).length === 3 && heights.slice(-3).every((height) => height === inner)) return inner;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the height does not follow: ${heights.slice(-5)} (0 where element and content differ)`);
+  }
+
   /** Does something inside the first frame, or the `nth`, of an element's shadow root or of the page. */
   async inside(work, nth = 0) {
     const frame = await this.web.executeScript(
