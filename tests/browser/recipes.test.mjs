@@ -1,8 +1,9 @@
 // The recipes of docs/embedding.md: what their tools make of them, opened in the browser with this build's lab; and for
-// course systems, that what they allow leaves the snippet as it is. `cargo xtask embeds` builds them.
+// course systems, that what they allow leaves the snippet as it is. `cargo xtask embeds` builds them. With PICTURES=1 the
+// guide's pictures are taken on the way, in docs/embedding.
 
 import assert from 'node:assert/strict';
-import { access, readFile } from 'node:fs/promises';
+import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +22,7 @@ async function open(recipe, page = 'index.html') {
   await access(site).catch(() => assert.fail(`${recipe}: expected it built in target/embeds, found nothing. Run \`cargo xtask embeds\`.`));
   const lab = (await address('isolated')).replace(/\/$/, '');
   const web = await driver();
+  if (process.env.PICTURES) await web.manage().window().setRect({ width: 900, height: 1000 });
   await web.get(new URL(page, await folder(site, (text) => text.replaceAll('https://lab.example', lab))).href);
   return new Host(web, lab);
 }
@@ -38,6 +40,13 @@ async function shows(host) {
   });
 }
 
+/** The guide's picture of a recipe, where PICTURES=1 asks for new ones. */
+async function photograph(host, recipe) {
+  if (!process.env.PICTURES) return;
+  const file = fileURLToPath(new URL(`../../docs/embedding/${recipe}.png`, import.meta.url));
+  await writeFile(file, await host.web.takeScreenshot(), 'base64');
+}
+
 describe('recipes that a tool builds', () => {
   for (const [recipe, page] of [['plain'], ['mkdocs'], ['jupyter-book', '_build/html/lecture.html'], ['quarto']]) {
     test(recipe, async () => {
@@ -45,6 +54,8 @@ describe('recipes that a tool builds', () => {
       await host.run(() => lab.scrollIntoView({ block: 'center' }));
       await shows(host);
       await host.follows();
+      await host.run(() => scrollTo(0, 0));
+      await photograph(host, recipe);
     });
   }
 
@@ -58,6 +69,7 @@ describe('recipes that a tool builds', () => {
       Reveal.next();
     });
     await shows(host);
+    await photograph(host, 'reveal');
     const before = await host.run(() => lab.get());
     await host.run(async () => {
       Reveal.next();
@@ -112,6 +124,7 @@ describe('course systems that clean what is pasted', () => {
         assert.ok(found);
         assert.equal(await web.executeScript('return document.querySelectorAll(".embedded").length'), 1);
       });
+      await photograph(host, system);
     });
   }
 });
