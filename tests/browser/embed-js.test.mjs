@@ -300,6 +300,19 @@ describe('in its host', () => {
     assert.match(await page.run(() => lab.shadowRoot.querySelector('iframe').src), /\/course\/lab\/#/);
   });
 
+  test('with sandbox the lab runs in an origin of its own and speaks all the same', async () => {
+    const page = await host(`<attention-lab ${SMALL} sandbox scale="2"></attention-lab>`, { at: await mirror() });
+    const [{ link }] = await page.ready();
+    has(link, 'scale=2');
+    const found = await page.run(async () => {
+      const origins = [];
+      window.addEventListener('message', ({ origin }) => origins.push(origin));
+      const { painted } = await lab.set({ scale: 3 });
+      return [painted, (await lab.data()).n_q, [...new Set(origins)], lab.shadowRoot.querySelector('iframe').sandbox.value];
+    });
+    assert.deepEqual(found, [true, 6, ['null'], 'allow-scripts allow-popups']);
+  });
+
   test('a lab that does not answer is missed aloud, and a press tries again', async () => {
     let there = false;
     const at = await mirror('lab/', () => there);
