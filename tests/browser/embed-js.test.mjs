@@ -27,10 +27,13 @@ describe('attributes', () => {
 
   test('a whole link in src, or what follows its #, with single attributes over it', async () => {
     const fragment = 'v=1&src=random(3,1)&h=1&g=1&nq=5&nk=5&dk=4&dv=4&scale=2';
-    const page = await host(`<attention-lab src="LAB/#${fragment}" mask="causal"></attention-lab><attention-lab src="${fragment}" scale="3"></attention-lab>`);
+    const page = await host(`<attention-lab src="LAB/#${fragment}" mask="causal"></attention-lab><attention-lab src="${fragment}" scale="3"></attention-lab>
+      <attention-lab src="LAB/#embed=1&show=weights&${fragment}" loading="eager"></attention-lab>`);
     const [whole, part] = await page.ready();
     has(whole.link, 'src=random(3,1)', 'nq=5', 'scale=2', 'mask=causal');
     has(part.link, 'src=random(3,1)', 'nq=5', 'scale=3');
+    // As the lab's dialog writes it, with what it shows.
+    await page.inside(() => page.waitIn(() => document.querySelector('.bars') && !document.querySelector('.stage')), 2);
   });
 
   test('with nonsense give a sentence in place and an event, and the rest is used', async () => {
