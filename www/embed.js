@@ -224,11 +224,12 @@
       this.#iframe = null;
       this.#listens = false;
       this.#ready = false;
-      for (const { no } of [...this.#asked.values()]) no(new Error(why));
+      if (why) for (const { no } of [...this.#asked.values()]) no(new Error(why));
     }
 
+    /** What was asked is asked again. */
     #restart() {
-      this.#stop('The lab was started again. Ask again.');
+      this.#stop();
       this[START]();
     }
 
@@ -330,10 +331,12 @@
       if (!this.isConnected || !this.#root) return;
       this.#layOut();
       if (this.getAttribute('loading') === 'eager') this[START]();
+      if (!this.#iframe) return near.observe(this);
+      const changed = [...this.#dirty];
+      const anew = (name) => name === 'from' || name === 'sandbox' || SHOWN.has(name) || (name === 'src' && !this.#listens);
+      if (changed.some(anew)) return this.#restart();
       // A lab that is still loading is told when it is there.
       if (!this.#listens) return;
-      const changed = [...this.#dirty];
-      if (changed.some((name) => name === 'from' || name === 'sandbox' || SHOWN.has(name))) return this.#restart();
       const keys = changed.filter((name) => KEYS.has(name));
       if (changed.includes('src')) {
         const address = this.#address();
@@ -347,13 +350,9 @@
         this.#dirty.clear();
         // What is taken away goes back to its default: a link without it says so.
         const touched = [...gone, ...pairs.map(([key]) => key)];
-        if (gone.length) this.#tell('open', this.#link === null ? this.#address()?.hash.slice(1) : this.#without(touched, pairs), touched);
+        if (gone.length) this.#tell('open', this.#link === null ? this.#address()?.hash.slice(1) : textOf([...pairsOf(this.#link).filter(([key]) => !touched.includes(key)), ...pairs]), touched);
         else this.#tell('set', textOf(pairs), touched);
       } else this.#dirty.clear();
-    }
-
-    #without(touched, pairs) {
-      return textOf([...pairsOf(this.#link).filter(([key]) => !touched.includes(key)), ...pairs]);
     }
 
     /** `touched`: the keys whose earlier sentences are out of date; all of them if left out. */

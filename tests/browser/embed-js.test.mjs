@@ -337,6 +337,20 @@ describe('in its host', () => {
     assert.deepEqual(link.slice(1), [[], null]);
   });
 
+  test('an address that is corrected before the lab has answered is taken', async () => {
+    const away = await mirror('lab/', () => false);
+    const page = await host(`<attention-lab ${SMALL} from="${away}" scale="2"></attention-lab><attention-lab id="b" ${SMALL} src="${away}#scale=3"></attention-lab>`);
+    const links = await page.run(async (lab) => {
+      const all = [...document.querySelectorAll('attention-lab')];
+      await until(() => all.every((one) => one.shadowRoot.querySelector('iframe')), 'the start');
+      all[0].setAttribute('from', lab);
+      all[1].setAttribute('src', `${lab}#scale=4`);
+      return Promise.all(all.map(async (one) => (await one.get()).link));
+    }, `${page.lab}/`);
+    has(links[0], 'scale=2', 'nq=6');
+    has(links[1], 'scale=4', 'nq=6');
+  });
+
   test('a plain iframe works without any script', async () => {
     const page = await host(`<iframe src="LAB/#v=1&embed=1&show=stage&src=random(7,1)&nq=6&nk=6&dk=4&dv=4&scale=2" title="A head" width="700" height="420"></iframe>`, { head: '' });
     await page.inside(async (web) => {
