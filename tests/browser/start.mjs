@@ -85,7 +85,7 @@ try {
     }
   }
 } finally {
-  await bench.driver.quit();
+  await bench.stop();
   server.close();
   server.closeAllConnections();
 }
