@@ -76,8 +76,8 @@ export async function embed(page) {
     if (nothing || high === null) return;
     const link = `${base}#${fragment()}`;
     const title = escaped(choice.title || document.title);
-    code.value = `<iframe src="${escaped(link)}" title="${title}" width="100%" height="${high}" loading="lazy"></iframe>`;
-    element.value = `<script type="module" src="${escaped(new URL('embed.js', base).href)}"></script>\n`
+    code.value = `<iframe src="${escaped(link)}" title="${title}" width="100%" height="${high}" style="border: 0;" loading="lazy"></iframe>`;
+    element.value = `<script src="${escaped(new URL('embed.js', base).href)}" async></script>\n`
       + `<attention-lab src="${escaped(link)}" title="${title}" height="${high}"></attention-lab>`;
   }
 

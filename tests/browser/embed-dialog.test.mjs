@@ -123,7 +123,7 @@ test('the dialog makes a frame like its preview', async () => {
     const now = await code();
     return now.includes('jacobian') && now.includes('fixed=mask') && now;
   }, 'the choices in the line');
-  assert.match(line, /^<iframe src="[^"]*#embed=1&amp;show=stage,weights,readouts,jacobian&amp;controls=scale&amp;fixed=mask&amp;v=1[^"]*scale=2[^"]*" title="[^"]+" width="100%" height="\d+" loading="lazy"><\/iframe>$/);
+  assert.match(line, /^<iframe src="[^"]*#embed=1&amp;show=stage,weights,readouts,jacobian&amp;controls=scale&amp;fixed=mask&amp;v=1[^"]*scale=2[^"]*" title="[^"]+" width="100%" height="\d+" style="border: 0;" loading="lazy"><\/iframe>$/);
   // The preview is that frame, as high as what it holds.
   const frame = await bench.find('[data-name="embed-preview"]');
   await bench.until(async () => (await frame.getAttribute('src')).includes('fixed=mask'), 'the preview');

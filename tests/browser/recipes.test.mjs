@@ -94,11 +94,12 @@ test('MyST keeps the address of its iframe directive as it is', async () => {
 });
 
 describe('course systems that clean what is pasted', () => {
-  const clean = async (path, rules) => {
+  const cleaned = async (html, rules) => {
     const web = await driver();
     await web.get('about:blank');
-    return web.executeScript(`return (${SANITISER})(...arguments)`, await source(path), JSON.parse(await source(rules)));
+    return web.executeScript(`return (${SANITISER})(...arguments)`, html, JSON.parse(await source(rules)));
   };
+  const clean = async (path, rules) => cleaned(await source(path), rules);
 
   for (const [system, page, rules] of [
     ['canvas', 'canvas/page.html', 'canvas/allowed.json'],
@@ -110,6 +111,24 @@ describe('course systems that clean what is pasted', () => {
       assert.equal(after, before);
     });
   }
+
+  test('the line of the lab’s own dialog passes; Canvas takes nothing from it but the hint to load it late', async () => {
+    const web = await driver();
+    await web.get(await address('isolated'));
+    const host = new Host(web);
+    await host.waitIn(() => document.querySelector('[data-read="entropy"]'));
+    for (const name of ['share', 'share-embed']) {
+      await host.waitIn(`() => document.querySelector('[data-name="${name}"]')`);
+      await web.executeScript(`document.querySelector('[data-name="${name}"]').click()`);
+    }
+    const line = await host.waitIn(() => document.querySelector('[data-name="embed-code"]')?.value);
+    assert.match(line, /^<iframe src="http/);
+    const moodle = await cleaned(line, 'moodle/allowed.json');
+    assert.equal(moodle.after, moodle.before);
+    const canvas = await cleaned(line, 'canvas/allowed.json');
+    assert.equal(canvas.after, canvas.before.replace(' loading="lazy"', ''));
+    assert.match(canvas.after, /style="border: 0;"/, 'no frame around the frame');
+  });
 
   test('what does not pass is known: the element in Canvas, an iframe in cleaned texts of Moodle', async () => {
     assert.doesNotMatch((await clean('plain/index.html', 'canvas/allowed.json')).after, /attention-lab|<script/);
