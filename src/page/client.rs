@@ -370,8 +370,11 @@ impl Client {
             }
             Message::Panic(why) | Message::Error(why) => {
                 let starting = state.starting.is_some();
+                let mute = !worker.was_greeted();
                 drop(state);
-                if starting {
+                if mute && wire::another_way() {
+                    self.spawn()
+                } else if starting {
                     self.no_start(&why)
                 } else {
                     self.died(&why)

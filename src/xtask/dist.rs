@@ -1,4 +1,4 @@
-//! `cargo xtask dist [--out DIR]`: the release build as one folder and one zip, ready for any static server.
+//! `cargo xtask dist [--out DIR] [--origin URL] [--no-build]`: the release build as one folder and one zip, ready for any static server.
 //!
 //! What is loaded by a fixed name lies at the top and is asked for anew each time. Everything else lies in one folder
 //! named after the hash of all it holds, so that it may be kept for ever, and so that a page never meets a file of
@@ -19,6 +19,9 @@ const NAME: &str = "attention-lab";
 pub fn command(args: &[String]) -> Result {
     let mut args = args.to_vec();
     let out = take_value(&mut args, "--out")?.map(PathBuf::from);
+    let origin = take_value(&mut args, "--origin")?
+        .map(|address| headers::origin(&address))
+        .transpose()?;
     let as_it_is = take_flag(&mut args, "--no-build");
     no_more(&args)?;
     let root = home::root()?;
@@ -34,7 +37,7 @@ pub fn command(args: &[String]) -> Result {
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         site.add(licence, home::read(&root.join(licence))?.into_bytes());
     }
-    let site = site.finish()?;
+    let site = site.finish(origin.as_deref())?;
     let cache = home::target(&root).join("packed");
     let files = run::timed("compressing", || pack::compress(site.files(), &cache))?;
     home::remove(&folder)?;

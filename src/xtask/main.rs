@@ -35,8 +35,10 @@ cargo xtask COMMAND
   serve --dist [--port N] [--plain] [--under PATH]
                                           serve dist/ as it is; --plain leaves out the isolation headers
   build [--dev]                           set up; page and engines into dist/
-  dist [--out DIR] [--no-build]           the release build as one folder and one zip of static files (default:
-                                          target/site); --no-build takes dist/ as it is
+  dist [--out DIR] [--origin URL] [--no-build]
+                                          the release build as one folder and one zip of static files (default:
+                                          target/site); --origin, where it will be, adds a Content-Security-Policy to
+                                          its headers; --no-build takes dist/ as it is
   test [--only STAGE,…] [--skip STAGE,…]  set up; every test. Stages: STAGES
   golden [DIR] [--native-only]            reference cases through every path, native and wasm (default: tests/golden)
   examples DIR                            the real heads in www/examples, from a folder of captured sentences

@@ -2,7 +2,7 @@
 
 use js_sys::{Array, Float64Array, Object, Reflect, Uint8Array};
 use protocol::{Frame, Reply};
-use std::rc::Rc;
+use std::{cell::Cell, rc::Rc};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
@@ -30,6 +30,7 @@ pub struct Handle {
     broadcast: Option<web_sys::BroadcastChannel>,
     /// The address of a script of our own making, given back at the end.
     blob: Option<String>,
+    greeted: Cell<bool>,
     _messages: Closure<dyn FnMut(MessageEvent)>,
     _errors: Closure<dyn FnMut(ErrorEvent)>,
 }
@@ -70,13 +71,20 @@ impl Handle {
             channel,
             broadcast,
             blob,
+            greeted: Cell::new(false),
             _messages: messages,
             _errors: errors,
         })
     }
 
+    /// Whether it said hello and was told which engine to start.
+    pub fn was_greeted(&self) -> bool {
+        self.greeted.get()
+    }
+
     /// Says which engine to start.
     pub fn init(&self, base: &str, variant: &str, threads: f64) {
+        self.greeted.set(true);
         let message = Object::new();
         set(&message, "base", base.into());
         set(&message, "variant", variant.into());
@@ -121,13 +129,29 @@ impl Drop for Handle {
     }
 }
 
-/// A module worker; in an opaque origin (a sandboxed frame), where a worker by address is refused, a classic one from
-/// a blob that imports the same module.
+thread_local! {
+    /// Whether a worker in an opaque origin is made from a `data:` address, since one from a blob did not start.
+    static FROM_DATA: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a worker that did not even say hello may be made in another way: from a blob WebKit refuses it in a sandboxed
+/// frame whose headers isolate it, from a `data:` address a strict policy does. Changes to the other way.
+pub fn another_way() -> bool {
+    is_opaque() && !FROM_DATA.replace(!FROM_DATA.get())
+}
+
+/// A module worker; in an opaque origin (a sandboxed frame), where a worker by address is refused, a classic one of our
+/// own making that imports the same module.
 fn spawn(url: &str) -> Result<(Worker, Option<String>), JsValue> {
     if is_opaque() {
         let script = format!(
             "import({url:?}).catch((error) => self.postMessage({{ failed: String(error.message ?? error) }}));"
         );
+        if FROM_DATA.get() {
+            let script = String::from(js_sys::encode_uri_component(&script));
+            let worker = Worker::new(&format!("data:text/javascript,{script}"));
+            return worker.map(|worker| (worker, None));
+        }
         let options = web_sys::BlobPropertyBag::new();
         options.set_type("text/javascript");
         let blob = web_sys::Blob::new_with_str_sequence_and_options(

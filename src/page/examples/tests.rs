@@ -126,3 +126,33 @@ fn damaged_files_are_sentences() {
             .contains("coreference")
     );
 }
+
+/// FNV-1a, 64 bits, over the bits of numbers: the browser suite works out the same.
+fn fingerprint(numbers: &[f64]) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in numbers.iter().flat_map(|x| x.to_le_bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
+}
+
+/// What every browser has to show to the bit, in every setting: `tests/golden/opening.json`.
+#[test]
+fn the_opening_picture_has_the_bits_that_browsers_are_held_to() {
+    let index = index_file();
+    let sentence = index.sentence("coreference").unwrap();
+    let bytes = std::fs::read(folder().join(&sentence.opening.file)).unwrap();
+    let layer = Arc::new(read_opening(&bytes, &index, sentence).unwrap());
+    let session = crate::session::Session::example(layer, sentence.opening.head);
+    let trace = crate::labs::bench::inspector::fixture::trace_of(&session, 0, 0);
+    let file = folder().join("../../../tests/golden/opening.json");
+    let text = std::fs::read_to_string(file).unwrap();
+    for (name, numbers) in [
+        ("S", &trace.scores),
+        ("A", &trace.weights),
+        ("O", &trace.out),
+    ] {
+        let line = format!("\"{name}\": \"{}\"", fingerprint(numbers));
+        assert!(text.contains(&line), "expected {line} in {text}");
+    }
+}

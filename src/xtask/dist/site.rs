@@ -46,7 +46,7 @@ impl Site {
     }
 
     /// Sorts the files into their places and writes those that name others.
-    pub fn finish(self) -> Result<Site> {
+    pub fn finish(self, origin: Option<&str>) -> Result<Site> {
         let mut files = self.files;
         // The script for other people's pages lies at the top, and there only.
         if let Some(script) = files.remove("www/embed.js") {
@@ -86,7 +86,7 @@ impl Site {
             .filter(|n| !n.contains('/'))
             .collect();
         names.push("manifest.json");
-        let headers = headers::text(&names, &folder);
+        let headers = headers::text(&names, &folder, origin);
         site.insert("_headers".to_owned(), headers.into_bytes());
         let manifest = manifest(&site, &folder);
         site.insert("manifest.json".to_owned(), manifest.into_bytes());
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn only_what_others_name_keeps_its_name() {
-        let site = built().finish().unwrap();
+        let site = built().finish(None).unwrap();
         let top: Vec<&str> = site
             .files
             .keys()
@@ -274,30 +274,30 @@ mod tests {
 
     #[test]
     fn another_byte_anywhere_is_another_folder_and_another_worker() {
-        let one = built().finish().unwrap();
+        let one = built().finish(None).unwrap();
         let mut changed = built();
         changed
             .files
             .insert("engines/simd/engine.js".to_owned(), b"other".to_vec());
-        let two = changed.finish().unwrap();
+        let two = changed.finish(None).unwrap();
         assert_ne!(folder(&one), folder(&two));
         assert_ne!(one.files["sw.js"], two.files["sw.js"]);
         let mut page = built();
         page.files
             .insert("index.html".to_owned(), format!("{INDEX}<p>").into());
-        let three = page.finish().unwrap();
+        let three = page.finish(None).unwrap();
         assert_eq!(folder(&one), folder(&three), "the folder keeps its name");
         assert_ne!(one.files["sw.js"], three.files["sw.js"]);
         assert_eq!(
             one.files,
-            built().finish().unwrap().files,
+            built().finish(None).unwrap().files,
             "the same build, the same site"
         );
     }
 
     #[test]
     fn the_worker_keeps_the_page_and_not_what_is_for_other_pages() {
-        let site = built().finish().unwrap();
+        let site = built().finish(None).unwrap();
         let worker = String::from_utf8_lossy(&site.files["sw.js"]);
         for name in [
             "\"engines/simd/engine.js\":",
@@ -317,7 +317,7 @@ mod tests {
         site.files.remove("a.css");
         // The table of the first load wants a style sheet.
         site.files.insert("b.css".to_owned(), Vec::new());
-        let why = site.finish().err().unwrap();
+        let why = site.finish(None).err().unwrap();
         assert!(why.contains("a.css"), "{why}");
     }
 }

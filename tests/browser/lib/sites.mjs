@@ -137,6 +137,14 @@ export async function shippedHeaders() {
   return headersOf(rules(await readFile(join(SHIP, '_headers'), 'utf8')), '/any');
 }
 
+/** The policy that the lab has to live with, to the letter. */
+export const POLICY =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; style-src 'self'; " +
+  "img-src 'self' data: blob:; connect-src 'self'; font-src 'self'";
+
+/** The policy that `cargo xtask dist --origin` writes. */
+export const policyOf = (origin) => POLICY.replaceAll("'self'", `'self' ${origin}`).replace('blob:; style-src', 'blob: data:; style-src');
+
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
 /** A copy of the site as its next version would be: `change(text)` is made to its boot.js. */
