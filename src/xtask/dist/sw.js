@@ -81,7 +81,7 @@ self.addEventListener("install", (event) => {
         await caches.delete(CACHE);
         throw error;
       }
-      await self.skipWaiting();
+      self.skipWaiting();
     })(),
   );
 });
@@ -90,8 +90,10 @@ self.addEventListener("install", (event) => {
 self.addEventListener("activate", (event) => {
   event.waitUntil(
     (async () => {
-      for (const name of (await older()).slice(1)) await caches.delete(name);
-      await self.clients.claim();
+      const before = await older();
+      for (const name of before.slice(1)) await caches.delete(name);
+      // Pages of a version before are this worker's already.
+      if (before.length === 0) await self.clients.claim();
     })(),
   );
 });
