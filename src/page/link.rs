@@ -26,6 +26,7 @@ pub use read::{Origin, Wanted, read};
 pub use write::{Written, write};
 
 use crate::session::{Data, Session, Tensor};
+use attention::{Config, Shape};
 use std::sync::Arc;
 
 /// The version that is written, and the newest that is known.
@@ -74,6 +75,26 @@ pub fn merged(into: &str, new: &str) -> String {
     });
     let new = new.split('&').filter(|pair| !pair.is_empty());
     kept.chain(new).collect::<Vec<_>>().join("&")
+}
+
+/// A change by link taken apart: what of it can be read, and the sentences about the rest, which changes nothing.
+pub fn readable(change: &str) -> (String, Vec<String>) {
+    let mut good = Vec::new();
+    let mut notes = Vec::new();
+    let change = change.strip_prefix('#').unwrap_or(change);
+    for pair in change.split('&').filter(|pair| !pair.is_empty()) {
+        let wanted = read(pair);
+        let mut wrong = wanted.notes.sentences();
+        for (property, value) in wanted.options {
+            let taken = property.take(&mut Config::new(Shape::square(1, 1)), &value);
+            wrong.extend(taken.err().map(|error| error.to_string()));
+        }
+        match wrong.is_empty() {
+            true => good.push(pair),
+            false => notes.extend(wrong),
+        }
+    }
+    (good.join("&"), notes)
 }
 
 /// The session of a source as it was before anything was changed by hand; `None` for a typed one.

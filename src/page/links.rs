@@ -323,7 +323,7 @@ pub fn lab_open(fragment: &str) -> Array {
     .unwrap_or_default()
 }
 
-/// Changes what a fragment gives and leaves the rest as it is.
+/// Changes what a fragment gives and leaves the rest as it is, as it does what cannot be read.
 #[wasm_bindgen(js_name = lab_set)]
 pub fn lab_set(fragment: &str) -> Array {
     let now = page(|ctx, _| {
@@ -331,9 +331,11 @@ pub fn lab_set(fragment: &str) -> Array {
         ctx.desk
             .with_untracked(|d| link::write(d.session(), view, usize::MAX).text)
     });
+    let (change, notes) = link::readable(fragment);
+    let notes = sentences(notes);
     match now {
-        Some(now) => lab_open(&link::merged(&now, fragment)),
-        None => Array::new(),
+        Some(now) => notes.concat(&lab_open(&link::merged(&now, &change))),
+        None => notes,
     }
 }
 

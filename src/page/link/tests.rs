@@ -4,7 +4,7 @@ use crate::{
     session::{Action, CellRef, Session, Size},
     source::ExampleLayer,
 };
-use attention::{Hidden, MaskUse, PositionUse, Scale, Shape};
+use attention::{Hidden, MaskUse, PositionUse, Scale};
 use proptest::prelude::*;
 
 fn layer() -> Arc<ExampleLayer> {
@@ -333,6 +333,10 @@ fn a_change_by_link_leaves_the_rest_alone() {
     assert_eq!(set("src=random(6,1)").shape, Shape::square(16, 64));
     assert_eq!(set("src=random(6,1)").masks, session.masks);
     assert_eq!(set(""), session);
+    let (change, notes) = readable("#scale=abc&head=1&mask=nonsense&frob=1");
+    assert_eq!(change, "head=1");
+    assert_eq!(notes.len(), 3, "{notes:?}");
+    assert!(set(&change).masks == session.masks);
 }
 
 #[test]
