@@ -83,7 +83,7 @@ async function walk(bench) {
       const label = e.dataset.matrix ?? e.dataset.name ?? e.dataset.value ?? e.textContent.trim().slice(0, 40);
       const visible = r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth;
       const ring = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1;
-      const around = { x: r.left + scrollX - 12, y: r.top + scrollY - 12, width: r.width + 24, height: r.height + 24, scale: 1 };
+      const around = { x: r.left - 12, y: r.top - 12, width: r.width + 24, height: r.height + 24 };
       return { id: window.__id(e), label, visible, ring, around };
     });
     if (now === null || seen.some((s) => s.id === now.id)) break;
@@ -94,16 +94,15 @@ async function walk(bench) {
 }
 
 /** Whether the focused element looks different without the focus: parts of native controls have no style to ask for. */
-async function showsFocus(bench, clip) {
-  const picture = async () => (await bench.cdp('Page.captureScreenshot', { format: 'png', clip })).data;
-  const focused = await picture();
+async function showsFocus(bench, around) {
+  const focused = await bench.pixels(around);
   await bench.eval(() => {
     window.__focused = document.activeElement;
     window.__focused.blur();
   });
-  const without = await picture();
+  const without = await bench.pixels(around);
   await bench.eval(() => window.__focused.focus({ focusVisible: true }));
-  return focused !== without;
+  return !focused.equals(without);
 }
 
 /** Everything that a keyboard must be able to reach, of what is shown now. */

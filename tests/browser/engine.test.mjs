@@ -181,7 +181,7 @@ test('the opening example does not load: the page opens on other numbers and say
   const bench = await open({ block: ['*coreference*'] });
   assert.match(await bench.problem('opening'), /coreference.*did not load.*then try again/);
   await agrees(bench, {}, 'on other numbers');
-  await bench.cdp('Network.setBlockedURLs', { urls: [] });
+  bench.block();
   await bench.press('retry-opening');
   await bench.settled();
   assert.equal(await bench.problem('opening'), null);
@@ -193,11 +193,11 @@ test('the opening example does not load: the page opens on other numbers and say
 test('an example that does not load: a sentence at its menu, the last picture stays, trying again works', async () => {
   const bench = await open();
   const before = await bench.table('A');
-  await bench.cdp('Network.setBlockedURLs', { urls: ['*layer-5*', '*copying*'] });
+  bench.block('*layer-5*', '*copying*');
   await bench.click('.map[data-head="5.3"]');
   assert.match(await bench.problem('example'), /coreference-layer-5.*did not load.*try again/);
   assert.deepEqual(await bench.table('A'), before, 'the last picture');
-  await bench.cdp('Network.setBlockedURLs', { urls: [] });
+  bench.block();
   await bench.press('retry-example');
   assert.equal(await bench.problem('example'), null);
   assert.match(await bench.text('head'), /Layer 5, head 3/);

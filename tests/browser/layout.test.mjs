@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { needs } from './lib/browser.mjs';
 import { Key, open } from './lib/bench.mjs';
 
 const SCRIPT = await readFile(new URL('lib/layout.js', import.meta.url), 'utf8');
@@ -20,7 +21,7 @@ const SIZES = [
   // What 200 % of zoom makes of a window of 1440 × 900 and of 1280 × 800.
   { name: '1440-zoomed', width: 720, height: 450, scale: 2 },
   { name: '1280-zoomed', width: 640, height: 400, scale: 2 },
-  { name: '1440-half-as-dense-again', width: 1440, height: 900, scale: 1.5 },
+  { name: '1440-half-as-dense-again', width: 1440, height: 900, scale: 1.5, means: ['density'] },
 ];
 
 async function faults(bench, which = ['clipped', 'beyond', 'overlapping', 'small', 'blurred']) {
@@ -41,7 +42,7 @@ const boxes = (bench) =>
   }, SCRIPT);
 
 for (const size of SIZES) {
-  test(`the opening view at ${size.name}`, async () => {
+  test(`the opening view at ${size.name}`, needs(...(size.means ?? [])), async () => {
     const bench = await open(size);
     assert.equal(await bench.chosen('source'), 'example');
     await bench.screenshot(`layout/${size.name}`);
@@ -134,27 +135,33 @@ for (const size of [SIZES[1], SIZES[4], SIZES[6]]) {
   });
 }
 
-test('the theme and the emulated colours: dark, forced, reduced motion', async () => {
-  for (const [name, options] of [
-    ['dark', { dark: true }],
-    ['forced', { forced: true }],
-    ['forced-dark', { forced: true, dark: true }],
-    ['dark-390', { dark: true, width: 390, height: 844, scale: 2, touch: true }],
-  ]) {
+for (const [name, options, means] of [
+  ['dark', { dark: true }, []],
+  ['forced', { forced: true }, ['forced']],
+  ['forced-dark', { forced: true, dark: true }, ['forced']],
+  ['dark-390', { dark: true, width: 390, height: 844, scale: 2, touch: true }, []],
+]) {
+  test(`the colours that the reader's system asks for: ${name}`, needs(...means), async () => {
     const bench = await open(options);
+    const asked = await bench.eval(() => ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query).matches));
+    assert.deepEqual(asked, [options.dark ?? false, options.forced ?? false]);
     await bench.screenshot(`layout/${name}`);
-    assert.deepEqual(await faults(bench), [], name);
+    assert.deepEqual(await faults(bench), []);
     await bench.sound();
-  }
+  });
+}
+
+test('reduced motion: nothing moves where the reader asked for that', async () => {
   const bench = await open({ still: true });
+  assert.ok(await bench.eval(() => matchMedia('(prefers-reduced-motion: reduce)').matches));
   await bench.set('scale', '1');
   const moving = await bench.eval(() =>
     document.getAnimations().map((a) => `${a.effect?.target?.className} ${a.animationName ?? a.transitionProperty}`),
   );
-  assert.deepEqual(moving, [], 'nothing moves where the reader asked for that');
+  assert.deepEqual(moving, []);
 });
 
-test('another density of pixels while the page is open: sharp again', async () => {
+test('another density of pixels while the page is open: sharp again', needs('density'), async () => {
   const bench = await open({
     before: `
       const match = window.matchMedia;
@@ -165,23 +172,29 @@ test('another density of pixels while the page is open: sharp again', async () =
         return list;
       };`,
   });
-  for (const deviceScaleFactor of [2.5, 1.25]) {
-    await bench.cdp('Emulation.setDeviceMetricsOverride', { width: 1440, height: 900, deviceScaleFactor, mobile: false });
-    // The emulation changes the density and what the queries say, and forgets to tell those who listen.
-    await bench.eval(() => [...window.__densities].forEach((list) => list.dispatchEvent(new Event('change'))));
+  for (const scale of [2.5, 1.25]) {
+    await bench.wear({ scale });
+    // Chromium's emulation changes the density and what the queries say, and forgets to tell those who listen.
+    if (bench.running.cdp) await bench.eval(() => [...window.__densities].forEach((list) => list.dispatchEvent(new Event('change'))));
     await bench.settled();
-    assert.deepEqual(await faults(bench, ['blurred']), [], `density ${deviceScaleFactor}`);
+    await bench.until(async () => (await bench.eval(() => devicePixelRatio)) === scale, `density ${scale}`);
+    await bench.until(async () => (await faults(bench, ['blurred'])).length === 0, `the sharp picture at ${scale}`);
   }
-  await bench.cdp('Emulation.setDeviceMetricsOverride', { width: 800, height: 900, deviceScaleFactor: 1, mobile: false });
+  await bench.sound();
+});
+
+test('another width of the window while the page is open: another layout, and back', async () => {
+  const bench = await open();
+  await bench.wear({ width: 800 });
   await bench.until(async () => (await faults(bench, ['blurred', 'beyond'])).length === 0, 'the narrow layout');
   assert.equal(await bench.eval(() => document.querySelector('.bench').dataset.layout), 'tablet');
-  await bench.cdp('Emulation.setDeviceMetricsOverride', { width: 1440, height: 900, deviceScaleFactor: 1, mobile: false });
+  await bench.wear({ width: 1440 });
   await bench.until(async () => (await bench.eval(() => document.querySelector('.bench').dataset.layout)) === 'wide', 'the wide layout');
   assert.deepEqual(await faults(bench), []);
   await bench.sound();
 });
 
-test('on a telephone: targets of 44, a stage by tab and by swipe, sheets by button and Escape', async () => {
+test('on a telephone: targets of 44, a stage by tab, sheets by button and Escape', async () => {
   const bench = await open({ width: 390, height: 844, scale: 2, touch: true });
   const low = await bench.eval(() => [...document.querySelectorAll('footer.sheets button, .stage-tab')].map((e) => [e.textContent.trim(), e.getBoundingClientRect().height]).filter(([, h]) => h < 43.5));
   assert.deepEqual(low, []);
@@ -190,28 +203,29 @@ test('on a telephone: targets of 44, a stage by tab and by swipe, sheets by butt
     assert.equal(await (await bench.find(`[data-name="stage-${stage}"]`)).getAttribute('aria-current'), 'true');
     assert.deepEqual(await faults(bench), [], `stage ${stage}`);
   }
-  const swipe = async (from, to) => {
-    const y = await bench.eval(() => {
-      const r = document.querySelector('.board').getBoundingClientRect();
-      return r.top + r.height / 2;
-    });
-    await bench.cdp('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x: from, y }] });
-    for (let i = 1; i <= 4; i += 1) await bench.cdp('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [{ x: from + ((to - from) * i) / 4, y }] });
-    await bench.cdp('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
-    await bench.settled();
-  };
-  await swipe(100, 320);
-  assert.equal(await bench.eval(() => document.querySelector('.stage-tab[aria-current="true"]').textContent.trim()), 'V', 'swiped back');
-  await bench.press('stage-A');
-  const at = await bench.spot('A', 5, 3);
-  await bench.cdp('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [at] });
-  await bench.cdp('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
-  await bench.settled();
-  assert.deepEqual(await bench.row(), [5, 3], 'a finger picks a cell');
   await bench.sheet('inspector');
   await bench.until(() => bench.eval(() => document.querySelector('.bench > .inspector').contains(document.activeElement)), 'focus in the sheet');
   await bench.key(Key.ESCAPE);
   await bench.until(async () => !(await bench.has('.sheet.open')), 'the closed sheet');
   assert.equal(await bench.eval(() => document.activeElement.dataset.name), 'open-inspector', 'focus comes back');
+  await bench.sound();
+});
+
+test('on a telephone: a stage by swipe, a cell by a finger', needs('touch'), async () => {
+  const bench = await open({ width: 390, height: 844, scale: 2, touch: true });
+  await bench.press('stage-O');
+  const swipe = async (from, to) => {
+    const y = await bench.eval(() => {
+      const r = document.querySelector('.board').getBoundingClientRect();
+      return r.top + r.height / 2;
+    });
+    await bench.finger(...[0, 1, 2, 3, 4].map((i) => ({ x: from + ((to - from) * i) / 4, y })));
+  };
+  await swipe(100, 320);
+  assert.equal(await bench.eval(() => document.querySelector('.stage-tab[aria-current="true"]').textContent.trim()), 'V', 'swiped back');
+  await bench.press('stage-A');
+  const at = await bench.spot('A', 5, 3);
+  await bench.finger(at);
+  assert.deepEqual(await bench.row(), [5, 3], 'a finger picks a cell');
   await bench.sound();
 });

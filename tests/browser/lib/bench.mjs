@@ -5,8 +5,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { By, Key, Origin } from 'selenium-webdriver';
-import { driver } from './browser.mjs';
-import { address } from './server.mjs';
+import { Command, Name } from 'selenium-webdriver/lib/command.js';
+import { browser, can, name as engine } from './browser.mjs';
+import { crop } from './png.mjs';
+import { serve } from './server.mjs';
 
 const HOOKS = await readFile(new URL('hooks.js', import.meta.url), 'utf8');
 const SHOTS = fileURLToPath(new URL('../../shots', import.meta.url));
@@ -14,7 +16,7 @@ const SHOTS = fileURLToPath(new URL('../../shots', import.meta.url));
 /** Milliseconds until something that must happen counts as not happening. */
 export const PATIENCE = 15_000;
 
-let injected;
+let site;
 
 /**
  * Opens the page anew, with nothing remembered from before, and waits for its first numbers.
@@ -24,6 +26,9 @@ let injected;
  * touch           a finger instead of a mouse     query    such as "?engine=simd"
  * server          isolated, plain or subpath      block    addresses that do not load, with * for anything
  * before          a script that runs first        ready    what to wait for: "numbers", "page" or a selector
+ *
+ * Where an engine has no touch, a window of a telephone's size has a mouse; what needs the finger itself asks for it
+ * by `needs('touch')`.
  */
 export async function open(options = {}) {
   const {
@@ -40,28 +45,13 @@ export async function open(options = {}) {
     before = '',
     ready = 'numbers',
   } = options;
-  const web = await driver();
-  const cdp = (method, params = {}) => web.sendAndGetDevToolsCommand(method, params);
-  const url = `${await address(server)}${query}`;
-  await web.get('about:blank');
-  if (injected) await cdp('Page.removeScriptToEvaluateOnNewDocument', { identifier: injected });
-  ({ identifier: injected } = await cdp('Page.addScriptToEvaluateOnNewDocument', { source: `${HOOKS}\n${before}` }));
-  await cdp('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: scale, mobile: touch });
-  await cdp('Emulation.setTouchEmulationEnabled', { enabled: touch });
-  const media = (name, value) => ({ name, value });
-  await cdp('Emulation.setEmulatedMedia', {
-    features: [
-      media('prefers-color-scheme', dark ? 'dark' : 'light'),
-      media('forced-colors', forced ? 'active' : 'none'),
-      media('prefers-reduced-motion', still ? 'reduce' : 'no-preference'),
-    ],
-  });
-  await cdp('Storage.clearDataForOrigin', { origin: new URL(url).origin, storageTypes: 'all' });
-  await cdp('Network.enable');
-  await cdp('Network.setBlockedURLs', { urls: block });
-  await web.manage().logs().get('browser');
-  await web.get(url);
-  const bench = new Bench(web, cdp, { width, height, touch });
+  const view = { width, height, scale, dark, forced, still, touch: touch && can('touch') };
+  const running = await browser(view);
+  site?.close();
+  site = await serve(server, { first: `${HOOKS}\n${before}`, blocked: block });
+  await running.errors();
+  const bench = new Bench(running, site, view);
+  await bench.web.get(`${site.address}${query}`);
   if (ready === 'numbers') {
     await bench.find('[data-read="entropy"]');
     await bench.settled();
@@ -72,10 +62,32 @@ export async function open(options = {}) {
 }
 
 export class Bench {
-  constructor(web, cdp, view) {
-    this.web = web;
-    this.cdp = cdp;
+  constructor(running, site, view) {
+    this.running = running;
+    this.site = site;
     this.view = view;
+  }
+
+  /** The browser as WebDriver has it. */
+  get web() {
+    return this.running.web;
+  }
+
+  /** A command of Chromium's DevTools protocol; the other engines have none. */
+  cdp(method, params) {
+    assert.ok(this.running.cdp, 'only Chromium speaks the DevTools protocol: use what every engine has');
+    return this.running.cdp(method, params);
+  }
+
+  /** Another window for the open page: width, height, scale, dark, forced, still. */
+  async wear(change) {
+    this.view = { ...this.view, ...change };
+    await this.running.wear(this.view);
+  }
+
+  /** Addresses that do not load from now on, with * for anything. */
+  block(...patterns) {
+    this.site.blocked = patterns;
   }
 
   // ---- waiting -----------------------------------------------------------------------------------------------------
@@ -422,6 +434,32 @@ export class Bench {
     await this.settled();
   }
 
+  /** What the clipboard holds, by pasting it into a field of the test's own. */
+  async clipboard() {
+    await this.eval(() => {
+      const field = document.createElement('textarea');
+      field.id = 'clipboard-of-a-test';
+      field.style.cssText = 'position: fixed; inset: 0 auto auto 0; z-index: 9';
+      (document.querySelector('dialog[open]') ?? document.body).append(field);
+      field.focus();
+    });
+    await this.chord(Key.CONTROL, 'v');
+    return this.eval(() => {
+      const field = document.querySelector('#clipboard-of-a-test');
+      field.remove();
+      return field.value;
+    });
+  }
+
+  /** A finger goes down at one place, through the others and up again. For tests that need touch. */
+  async finger(...places) {
+    const [from, ...to] = places;
+    const move = (at, duration) => ({ type: 'pointerMove', origin: 'viewport', x: Math.round(at.x), y: Math.round(at.y), duration });
+    const actions = [move(from, 0), { type: 'pointerDown', button: 0 }, ...to.map((at) => move(at, 30)), { type: 'pointerUp', button: 0 }];
+    await this.web.execute(new Command(Name.ACTIONS).setParameter('actions', [{ type: 'pointer', id: 'finger', parameters: { pointerType: 'touch' }, actions }]));
+    await this.settled();
+  }
+
   // ---- narrow screens ----------------------------------------------------------------------------------------------
 
   /** Opens the sheet "inputs" or "inspector" where the page has it as a sheet. */
@@ -469,8 +507,7 @@ export class Bench {
 
   /** Errors of the console and of the page since it was opened. `allowed`: patterns of those a test provokes. */
   async consoleErrors(...allowed) {
-    const entries = await this.web.manage().logs().get('browser');
-    const lines = entries.filter((e) => e.level.name === 'SEVERE' || /panicked|unreachable/.test(e.message)).map((e) => e.message);
+    const lines = await this.running.errors();
     lines.push(...(await this.eval(() => window.__lab.errors.splice(0))));
     return lines.filter((line) => !allowed.some((pattern) => pattern.test(line)));
   }
@@ -506,11 +543,15 @@ export class Bench {
 
   /** Saves a picture of the window under tests/shots (not in the repository). */
   async screenshot(name) {
-    const file = join(SHOTS, `${name}.png`);
+    const file = join(SHOTS, engine, `${name}.png`);
     await mkdir(dirname(file), { recursive: true });
-    const { data } = await this.cdp('Page.captureScreenshot', { format: 'png' });
-    await writeFile(file, Buffer.from(data, 'base64'));
+    await writeFile(file, Buffer.from(await this.web.takeScreenshot(), 'base64'));
     return file;
+  }
+
+  /** The pixels of a part of the window, { x, y, width, height } in CSS pixels of it. */
+  async pixels(part) {
+    return crop(Buffer.from(await this.web.takeScreenshot(), 'base64'), part, this.view.scale);
   }
 }
 

@@ -1,57 +1,49 @@
-// One Chromium for each test file, reused by its tests and ended with it.
+// One browser for each test file, reused by its tests and ended with it: that of $BROWSER, chromium, firefox or webkit.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after } from 'node:test';
-import { Builder, logging } from 'selenium-webdriver';
-import chrome from 'selenium-webdriver/chrome.js';
 
-const FLAGS = [
-  '--headless=new',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--disable-background-timer-throttling',
-  '--disable-renderer-backgrounding',
-  '--hide-scrollbars',
-  '--force-color-profile=srgb',
-];
+const ENGINES = ['chromium', 'firefox', 'webkit'];
 
-let browser;
+/** The engine that this run is in. */
+export const name = process.env.BROWSER || 'chromium';
+if (!ENGINES.includes(name)) throw new Error(`BROWSER is “${name}”: expected one of ${ENGINES.join(', ')}`);
 
-/** The file's browser, started when it is first asked for. */
-export function driver() {
-  browser ??= start();
-  return browser.then((b) => b.driver);
+const engine = await import(`./engines/${name}.mjs`);
+
+/** A window as most tests want it. */
+const PLAIN = { width: 1440, height: 900, scale: 1, dark: false, forced: false, still: false, touch: false };
+
+/** Whether this engine, or its driver, can do something: touch, forced, density, threads … */
+export const can = (means) => !(means in engine.lacks);
+
+/**
+ * Options for a test that needs something which not every engine has: `test('…', needs('touch'), …)`. Where it is
+ * missing the test is not run, and the run says so at its end.
+ */
+export function needs(...means) {
+  const missing = means.filter((m) => !can(m));
+  return missing.length ? { skip: missing.map((m) => `needs ${m}: ${engine.lacks[m]}`).join('; ') } : {};
 }
 
-async function start() {
-  const profile = await mkdtemp(join(tmpdir(), 'attention-lab-browser-'));
-  const options = new chrome.Options().addArguments(...FLAGS, `--user-data-dir=${profile}`);
-  if (process.env.CHROME) options.setChromeBinaryPath(process.env.CHROME);
-  const logs = new logging.Preferences();
-  logs.setLevel(logging.Type.BROWSER, logging.Level.ALL);
-  options.setLoggingPrefs(logs);
-  // Prompts are the page's affair: a test that meets one fails with its text.
-  const service = new chrome.ServiceBuilder(process.env.CHROMEDRIVER ?? 'chromedriver');
-  const started = await new Builder()
-    .forBrowser('chrome')
-    .setChromeOptions(options)
-    .setChromeService(service)
-    .build();
-  await started.manage().setTimeouts({ script: 30_000, pageLoad: 60_000, implicit: 0 });
-  return { driver: started, profile };
+let started;
+let running;
+
+/** The file's browser on an empty page, in a window of that kind: { web, cdp, errors }. Started when it is first asked for. */
+export async function browser(view) {
+  const wanted = { ...PLAIN, ...view };
+  if (running && view) await running.web.get('about:blank');
+  started ??= engine.start(wanted);
+  running = await started;
+  if (view) await running.wear(wanted);
+  await running.web.manage().setTimeouts({ script: 30_000, pageLoad: 60_000, implicit: 0 });
+  return running;
+}
+
+/** The browser as WebDriver has it, in whatever window it is. */
+export async function driver() {
+  return (await browser()).web;
 }
 
 after(async () => {
-  if (!browser) return;
-  const { driver: started, profile } = await browser;
-  await started.quit();
-  // Helpers of the browser may still be writing as they end.
-  await rm(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  if (started) await (await started).stop();
 });

@@ -37,6 +37,21 @@
     return answer;
   };
 
+  // Not every driver has the console's log.
+  const nativeError = console.error;
+  let aside = false;
+  console.error = (...words) => {
+    if (!aside) lab.errors.push(`console: ${words.map(String).join(' ')}`);
+    nativeError.apply(console, words);
+  };
+  /** Does something whose words on the console are no error of the page's. */
+  lab.aside = (what) => {
+    aside = true;
+    what();
+    aside = false;
+    return true;
+  };
+
   window.addEventListener('error', (event) => lab.errors.push(`error: ${event.message}`));
   window.addEventListener('unhandledrejection', (event) => lab.errors.push(`rejected: ${event.reason}`));
 

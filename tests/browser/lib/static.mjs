@@ -1,5 +1,7 @@
 // The served pages that tests and scripts run on. `cargo xtask test` starts servers and names them in BASE_URL,
 // PLAIN_URL and SUBPATH_URL. Where a variable is missing, a small static server over `dist` (or $DIST) stands in.
+// Each page that `open` of bench.mjs opens comes through a server of its own, in front of that one: a script of the
+// test's runs first there, and addresses can be refused, in every browser alike.
 
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
@@ -35,42 +37,87 @@ const KINDS = {
 };
 
 const started = new Map();
-const running = [];
+const running = new Set();
 
-/** Ends the servers that stood in. */
+/** Ends the servers of this file. */
 export function close() {
-  for (const server of running.splice(0)) {
-    server.close();
-    server.closeAllConnections();
-  }
+  for (const site of running) site.close();
 }
 
 /** The address of a served page, ending in a slash. `kind`: isolated, plain or subpath. */
 export async function address(kind = 'isolated') {
-  const { variable, headers, under } = KINDS[kind];
-  const given = process.env[variable];
+  const given = process.env[KINDS[kind].variable];
   if (given) return given.endsWith('/') ? given : `${given}/`;
-  if (!started.has(kind)) started.set(kind, start(headers, under));
-  return started.get(kind);
+  if (!started.has(kind)) started.set(kind, serve(kind));
+  return (await started.get(kind)).address;
 }
 
-function start(headers, under) {
+/**
+ * The same page at an origin of its own, where nothing is remembered yet. `first` is a script that runs before all
+ * others of a page, `site.blocked` has patterns of addresses that do not load, with * for anything. It stands before
+ * the running server where there is one.
+ */
+export async function serve(kind = 'isolated', { first = '', blocked = [] } = {}) {
+  const { variable, headers, under } = KINDS[kind];
+  const upstream = process.env[variable];
+  const site = { address: '', blocked };
   const server = createServer(async (request, response) => {
+    if (site.blocked.some((pattern) => matches(pattern, request.url))) {
+      request.socket.destroy();
+      return;
+    }
     const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
-    const inside = path.startsWith(under) ? normalize(`/${path.slice(under.length)}`) : null;
-    const file = inside === '/' ? '/index.html' : inside;
-    try {
-      const body = await readFile(join(DIST, file));
-      response.writeHead(200, { ...headers, 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream' });
-      response.end(body);
-    } catch {
+    if (path === `${under}${FIRST}`) {
+      response.writeHead(200, { ...headers, 'Content-Type': TYPES['.js'], 'Cache-Control': 'no-store' });
+      response.end(first);
+      return;
+    }
+    const answer = await (upstream ? passed(upstream, request) : read(path, under, headers)).catch(() => null);
+    if (!answer) {
       response.writeHead(404, headers);
       response.end();
+      return;
     }
+    const page = first && String(answer.headers['content-type'] ?? answer.headers['Content-Type']).startsWith('text/html');
+    response.writeHead(answer.status, answer.headers);
+    response.end(page ? withFirst(answer.body, under) : answer.body);
   });
-  running.push(server);
-  return new Promise((resolve, reject) => {
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}${under}`));
+  await new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
   });
+  site.address = `http://127.0.0.1:${server.address().port}${under}`;
+  site.close = () => {
+    running.delete(site);
+    server.close();
+    server.closeAllConnections();
+  };
+  running.add(site);
+  return site;
+}
+
+/** The script of a test, as an address: pages may forbid scripts that stand in them. */
+const FIRST = 'first-script-of-a-test.js';
+
+const withFirst = (body, under) => String(body).replace(/<head[^>]*>/, (head) => `${head}<script src="${under}${FIRST}"></script>`);
+
+function matches(pattern, url) {
+  const words = pattern.split('*').map((word) => word.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${words.join('.*')}$`).test(url);
+}
+
+async function read(path, under, headers) {
+  if (!path.startsWith(under)) return null;
+  const inside = normalize(`/${path.slice(under.length)}`);
+  const file = inside.endsWith('/') ? `${inside}index.html` : inside;
+  const body = await readFile(join(DIST, file));
+  return { status: 200, headers: { ...headers, 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream' }, body };
+}
+
+/** What the running server answers; lengths and connections are this one's own affair. */
+async function passed(upstream, request) {
+  const answer = await fetch(new URL(request.url, upstream), { method: request.method, redirect: 'manual' });
+  const headers = Object.fromEntries(answer.headers);
+  for (const name of ['content-length', 'content-encoding', 'transfer-encoding', 'connection', 'keep-alive']) delete headers[name];
+  return { status: answer.status, headers, body: Buffer.from(await answer.arrayBuffer()) };
 }
