@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: how fast the float32 path is, natively and in the browser.
 
+use crate::browsers::Engine;
 use crate::run::{self, say};
 use crate::server::Site;
 use crate::{Result, home, no_more, page, setup, take_flag};
@@ -36,14 +37,14 @@ fn in_this_machine(quick: bool) -> Result {
 
 fn in_the_browser(quick: bool) -> Result {
     let root = home::root()?;
-    let browser = setup::for_tests()?;
+    let mut ready = setup::for_tests(&[Engine::Chromium])?;
+    let (_, programs) = ready.pop().ok_or("no browser was asked for.")?;
     let site = Site::new(page::dist(&root)?, true, None)?.start()?;
     let mut node = Command::new("node");
     node.arg("browser/bench.mjs")
         .current_dir(root.join("tests"))
         .env("BASE_URL", site)
-        .env("CHROME", browser.browser)
-        .env("CHROMEDRIVER", browser.driver)
+        .envs(programs?)
         .env("SE_OFFLINE", "true")
         .env("SE_AVOID_STATS", "true");
     if quick {

@@ -4,6 +4,7 @@
 //! first `cargo xtask` compiles in seconds; what needs more (`golden`, `dist`) sits behind a feature.
 
 mod bench;
+mod browsers;
 mod debian;
 #[cfg(feature = "dist")]
 mod dist;
@@ -39,7 +40,9 @@ cargo xtask COMMAND
                                           the release build as one folder and one zip of static files (default:
                                           target/site); --origin, where it will be, adds a Content-Security-Policy to
                                           its headers; --no-build takes dist/ as it is
-  test [--only STAGE,…] [--skip STAGE,…]  set up; every test. Stages: STAGES
+  test [--only STAGE,…] [--skip STAGE,…] [--browser NAME,…]
+                                          set up; every test. Stages: STAGES
+                                          browsers: chromium firefox webkit (all of them)
   golden [DIR] [--native-only]            reference cases through every path, native and wasm (default: tests/golden)
   examples DIR                            the real heads in www/examples, from a folder of captured sentences
   bench [--native | --browser] [--quick]  how fast the float32 path is: GFLOP/s and the fraction of the ceiling

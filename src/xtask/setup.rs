@@ -3,6 +3,7 @@
 //! The compiler for WebAssembly comes from one of two places. Everything native (tests, clippy, this program) stays on
 //! the cargo that was called.
 
+use crate::browsers::{self, Engine, Programs};
 use crate::run::{self, say, which};
 use crate::{Result, debian, home, no_more, take_flag, tools};
 use std::env;
@@ -110,7 +111,11 @@ pub fn command(args: &[String]) -> Result {
     no_more(&args)?;
     let kit = for_builds()?;
     if with_tests {
-        for_tests()?;
+        for (_, programs) in for_tests(&Engine::ALL)? {
+            if let Err(why) = programs {
+                say(&why);
+            }
+        }
     }
     say(match kit.toolchain {
         Toolchain::Debian => {
@@ -189,13 +194,24 @@ fn write_trunk(kit: &Kit) -> Result {
     debian::write_script(&path, &script)
 }
 
-/// Browser, driver and the browser suite's packages.
-pub fn for_tests() -> Result<tools::Browser> {
+/// The browser suite's packages, and browsers with their drivers: for each what the suite must know of it, or what is
+/// to be installed.
+pub fn for_tests(engines: &[Engine]) -> Result<Vec<(Engine, Result<Programs>)>> {
     let root = home::root()?;
     let toolchain = Toolchain::chosen()?;
     tools::node(toolchain)?;
     tools::node_packages(&root)?;
-    tools::browser(&root)
+    // Where a package is not to be had, the others may still be there.
+    let installed = browsers::install(engines);
+    let mut ready = Vec::new();
+    for &engine in engines {
+        let programs = browsers::programs(engine, &root);
+        ready.push(match (programs, &installed) {
+            (Err(why), Err(failed)) => (engine, Err(format!("{why}\n{failed}"))),
+            (programs, _) => (engine, programs),
+        });
+    }
+    Ok(ready)
 }
 
 /// The target and the library's sources, for rustup's active toolchain.

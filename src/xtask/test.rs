@@ -1,13 +1,23 @@
 //! `cargo xtask test`: everything that continuous integration runs, stage by stage.
 
+use crate::browsers::{Engine, Programs};
 use crate::run::{self, say};
 use crate::server::Site;
 use crate::{Result, embeds, home, no_more, page, setup, sizes, take_value};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-type Stage = (&'static str, fn(&Path) -> Result<Outcome>);
+type Stage = (&'static str, fn(&Run) -> Result<Outcome>);
+
+/// What the stages are asked to do.
+struct Run {
+    root: PathBuf,
+    browsers: Vec<Engine>,
+    /// Whether somebody asked for these very browsers: then none may be missing.
+    named: bool,
+}
 
 /// In the order in which they run: what fails soonest comes first.
 const STAGES: [Stage; 10] = [
@@ -36,13 +46,18 @@ pub fn stage_names() -> String {
     STAGES.map(|(name, _)| name).join(" ")
 }
 
-/// `cargo xtask test [--only STAGE,…] [--skip STAGE,…]`
+/// `cargo xtask test [--only STAGE,…] [--skip STAGE,…] [--browser NAME,…]`
 pub fn command(args: &[String]) -> Result {
     let mut args = args.to_vec();
     let only = stages(take_value(&mut args, "--only")?)?;
     let skip = stages(take_value(&mut args, "--skip")?)?;
+    let browsers = take_value(&mut args, "--browser")?;
     no_more(&args)?;
-    let root = home::root()?;
+    let run = Run {
+        root: home::root()?,
+        browsers: Engine::listed(browsers.as_deref())?,
+        named: browsers.is_some(),
+    };
 
     let mut lines = Vec::new();
     let mut failed = Vec::new();
@@ -54,7 +69,7 @@ pub fn command(args: &[String]) -> Result {
         }
         say(&format!("── {name}"));
         let began = Instant::now();
-        let said = match stage(&root) {
+        let said = match stage(&run) {
             Ok(Outcome::Passed) => "ok".to_owned(),
             Ok(Outcome::Skipped(why)) => format!("skipped: {why}"),
             Err(why) => {
@@ -108,10 +123,19 @@ fn stages(list: Option<String>) -> Result<Vec<String>> {
     }
 }
 
-fn set_up(_root: &Path) -> Result<Outcome> {
+fn set_up(run: &Run) -> Result<Outcome> {
     setup::for_builds()?;
-    setup::for_tests()?;
-    Ok(Outcome::Passed)
+    let missing: Vec<String> = setup::for_tests(&run.browsers)?
+        .into_iter()
+        .filter_map(|(_, programs)| programs.err())
+        .collect();
+    if missing.is_empty() {
+        Ok(Outcome::Passed)
+    } else if run.named || std::env::var_os("CI").is_some() {
+        Err(missing.join("\n"))
+    } else {
+        Ok(Outcome::Skipped(missing.join("\n")))
+    }
 }
 
 /// A part of the toolchain that not every machine has. CI must have it.
@@ -127,7 +151,7 @@ fn component(name: &str) -> Result<Option<Outcome>> {
     Ok(Some(Outcome::Skipped(why)))
 }
 
-fn fmt(root: &Path) -> Result<Outcome> {
+fn fmt(Run { root, .. }: &Run) -> Result<Outcome> {
     if let Some(skipped) = component("fmt")? {
         return Ok(skipped);
     }
@@ -137,7 +161,7 @@ fn fmt(root: &Path) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-fn clippy(root: &Path) -> Result<Outcome> {
+fn clippy(Run { root, .. }: &Run) -> Result<Outcome> {
     if let Some(skipped) = component("clippy")? {
         return Ok(skipped);
     }
@@ -150,7 +174,7 @@ fn clippy(root: &Path) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-fn native(root: &Path) -> Result<Outcome> {
+fn native(Run { root, .. }: &Run) -> Result<Outcome> {
     let mut cargo = run::native_cargo();
     let has_nextest = run::ask(run::native_cargo().args(["nextest", "--version"])).is_some();
     if has_nextest {
@@ -179,19 +203,19 @@ fn native(root: &Path) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-fn build(_root: &Path) -> Result<Outcome> {
+fn build(_: &Run) -> Result<Outcome> {
     let kit = setup::for_builds()?;
     page::build(&kit, true)?;
     Ok(Outcome::Passed)
 }
 
-fn weigh(_root: &Path) -> Result<Outcome> {
+fn weigh(_: &Run) -> Result<Outcome> {
     sizes::command(&[])?;
     Ok(Outcome::Passed)
 }
 
 /// The shipped folder, which the suite tests in every setting that it may be met in.
-fn ship(_root: &Path) -> Result<Outcome> {
+fn ship(_: &Run) -> Result<Outcome> {
     crate::run_dist(&["--no-build".to_owned()])?;
     Ok(Outcome::Passed)
 }
@@ -202,14 +226,12 @@ fn shipped(root: &Path, dist: &Path) -> Result<PathBuf> {
     let made = |file: PathBuf| std::fs::metadata(file).and_then(|meta| meta.modified());
     match (made(dist.join("index.html")), made(folder.join("sw.js"))) {
         (Ok(built), Ok(shipped)) if shipped >= built => {}
-        _ => {
-            ship(root)?;
-        }
+        _ => crate::run_dist(&["--no-build".to_owned()])?,
     }
     Ok(folder)
 }
 
-fn golden(root: &Path) -> Result<Outcome> {
+fn golden(Run { root, .. }: &Run) -> Result<Outcome> {
     let folder = root.join("tests/golden");
     if !folder.is_dir() {
         return Err("tests/golden is missing: expected the golden cases, which are part of the repository. Check it out again.".into());
@@ -218,24 +240,30 @@ fn golden(root: &Path) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-fn recipes(root: &Path) -> Result<Outcome> {
+fn recipes(Run { root, .. }: &Run) -> Result<Outcome> {
     embeds::build(root)?;
     Ok(Outcome::Passed)
 }
 
-/// The suite on the real build, served as it is published and on a server that sends no isolation headers; and on the
-/// shipped folder, which its tests serve for themselves.
-fn browser(root: &Path) -> Result<Outcome> {
-    let suite = root.join("tests/browser");
+/// The suite in every browser, on the real build: as it is published, on a server that sends no isolation headers, and
+/// under a path; and on the shipped folder, which its tests serve for themselves.
+fn browser(run: &Run) -> Result<Outcome> {
+    let suite = run.root.join("tests/browser");
     if !suite.is_dir() {
         return Err("tests/browser is missing: expected the browser suite, which is part of the repository. Check it out again.".into());
     }
-    let browser = setup::for_tests()?;
-    let dist = page::dist(root)?;
-    let shipped = shipped(root, &dist)?;
+    let ready = setup::for_tests(&run.browsers)?;
+    let dist = page::dist(&run.root)?;
+    let shipped = shipped(&run.root, &dist)?;
     let isolated = Site::new(dist.clone(), true, None)?.start()?;
     let plain = Site::new(dist.clone(), false, None)?.start()?;
     let under = Site::new(dist, true, Some("course/week3"))?.start()?;
+    let sites: [(&str, OsString); 4] = [
+        ("BASE_URL", isolated.into()),
+        ("PLAIN_URL", plain.into()),
+        ("SUBPATH_URL", under.into()),
+        ("SHIP", shipped.into()),
+    ];
 
     let mut files = home::files_under(&suite)?;
     files.retain(|file| {
@@ -245,20 +273,53 @@ fn browser(root: &Path) -> Result<Outcome> {
     if files.is_empty() {
         return Err("tests/browser has no *.test.mjs: a suite of no tests proves nothing.".into());
     }
+    let must = run.named || std::env::var_os("CI").is_some();
+    let mut wrong = Vec::new();
+    let mut left_out = Vec::new();
+    for (engine, programs) in ready {
+        let name = engine.name();
+        match programs {
+            Ok(programs) => {
+                let began = Instant::now();
+                say(&format!("── browser: {name}"));
+                let outcome = suite_in(&run.root, engine, &files, &sites, programs);
+                say(&format!("{name}: {} minutes", minutes(began.elapsed())));
+                wrong.extend(outcome.err());
+            }
+            Err(why) if must => wrong.push(why),
+            Err(why) => left_out.push(why),
+        }
+    }
+    match (wrong.is_empty(), left_out.is_empty()) {
+        (true, true) => Ok(Outcome::Passed),
+        (true, false) => Ok(Outcome::Skipped(left_out.join("\n"))),
+        (false, _) => Err(wrong.join("\n")),
+    }
+}
+
+fn suite_in(
+    root: &Path,
+    engine: Engine,
+    files: &[PathBuf],
+    sites: &[(&str, OsString)],
+    programs: Programs,
+) -> Result {
     let mut node = Command::new("node");
     // A test mostly waits for frames: two browsers at a time take little more than half as long.
-    node.args(["--test", "--test-concurrency=2", "--test-reporter=spec"])
+    node.args(["--test", "--test-concurrency=2"])
+        .args(["--test-reporter=spec", "--test-reporter-destination=stdout"])
+        .arg("--test-reporter=./browser/lib/not-run.mjs")
+        .arg("--test-reporter-destination=stdout")
         .args(files)
         .current_dir(root.join("tests"))
-        .env("BASE_URL", isolated)
-        .env("PLAIN_URL", plain)
-        .env("SUBPATH_URL", under)
-        .env("SHIP", shipped)
-        .env("CHROME", browser.browser)
-        .env("CHROMEDRIVER", browser.driver)
+        .env("BROWSER", engine.name())
+        .envs(sites.iter().map(|(variable, address)| (variable, address)))
+        .envs(programs)
         // Selenium looks for nothing by itself and tells nobody.
         .env("SE_OFFLINE", "true")
         .env("SE_AVOID_STATS", "true");
-    run::check(&mut node, "the browser suite")?;
-    Ok(Outcome::Passed)
+    run::check(
+        &mut node,
+        &format!("the browser suite in {}", engine.name()),
+    )
 }

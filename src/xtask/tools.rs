@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TRUNK: &str = "0.21.14";
+const GECKODRIVER: &str = "0.37.1";
+/// `0.N`: the first that lets a test set the browser's preferences while it runs.
+const OLDEST_GECKODRIVER: u32 = 36;
 const BINARYEN: &str = "132";
 /// wasm-opt before this does not know all that rustc emits.
 const OLDEST_WASM_OPT: u32 = 123;
@@ -21,6 +24,23 @@ pub fn trunk() -> Result<PathBuf> {
 /// wasm-bindgen's command, which must have the very version of the crate.
 pub fn wasm_bindgen(version: &str) -> Result<PathBuf> {
     from_cargo("wasm-bindgen-cli", "wasm-bindgen", version, false)
+}
+
+/// geckodriver, between WebDriver and Firefox: that of GECKODRIVER or of PATH if it is new enough, else built.
+pub fn geckodriver() -> Result<PathBuf> {
+    if let Some(named) = env::var_os("GECKODRIVER") {
+        return Ok(named.into());
+    }
+    let fits = |path: &PathBuf| {
+        let said = ask(Command::new(path).arg("--version")).unwrap_or_default();
+        let version = said.split_whitespace().nth(1).unwrap_or_default();
+        let minor = version.strip_prefix("0.").and_then(|v| v.split('.').next());
+        minor.is_some_and(|minor| minor.parse().is_ok_and(|m: u32| m >= OLDEST_GECKODRIVER))
+    };
+    match which("geckodriver").filter(fits) {
+        Some(found) => Ok(found),
+        None => from_cargo("geckodriver", "geckodriver", GECKODRIVER, true),
+    }
 }
 
 /// A program that `cargo install` builds, of one exact version.
@@ -153,79 +173,4 @@ pub fn node_packages(root: &Path) -> Result {
         run::check_quietly(&mut npm, "npm ci")
     })?;
     home::write(&stamp, lock)
-}
-
-/// A browser and the driver that speaks WebDriver to it.
-pub struct Browser {
-    /// Chromium or Chrome.
-    pub browser: PathBuf,
-    /// chromedriver of the same version.
-    pub driver: PathBuf,
-}
-
-/// Chromium and its driver: those on PATH (or named by CHROME and CHROMEDRIVER), else Debian's, else fetched by
-/// selenium's own manager, which comes with the suite's packages.
-pub fn browser(root: &Path) -> Result<Browser> {
-    if let Some(found) = find_browser() {
-        return Ok(found);
-    }
-    if which("apt-get").is_some() {
-        debian::install(&debian::missing(&["chromium", "chromium-driver"]))?;
-        return find_browser().ok_or_else(|| {
-            "Debian's chromium and chromium-driver are installed, but not on PATH.".into()
-        });
-    }
-    timed("fetching a browser and its driver", || {
-        managed_browser(root)
-    })
-}
-
-fn find_browser() -> Option<Browser> {
-    let named = |variable: &str| env::var_os(variable).map(PathBuf::from);
-    let names = [
-        "chromium",
-        "chromium-browser",
-        "google-chrome",
-        "google-chrome-stable",
-    ];
-    Some(Browser {
-        browser: named("CHROME").or_else(|| names.iter().find_map(|name| which(name)))?,
-        driver: named("CHROMEDRIVER").or_else(|| which("chromedriver"))?,
-    })
-}
-
-fn managed_browser(root: &Path) -> Result<Browser> {
-    let system = match env::consts::OS {
-        "macos" => "macos/selenium-manager",
-        "windows" => "windows/selenium-manager.exe",
-        _ => "linux/selenium-manager",
-    };
-    let manager = root
-        .join("tests/node_modules/selenium-webdriver/bin")
-        .join(system);
-    let mut command = Command::new(&manager);
-    command
-        .args([
-            "--browser",
-            "chrome",
-            "--output",
-            "shell",
-            "--avoid-stats",
-            "--cache-path",
-        ])
-        .arg(cache()?.join("browsers"));
-    let said = ask(&mut command).unwrap_or_default();
-    let line = |name: &str| {
-        said.lines()
-            .find_map(|line| line.strip_prefix(name))
-            .map(|rest| PathBuf::from(rest.trim_start_matches([':', ' ', '\t'])))
-    };
-    match (line("Browser path"), line("Driver path")) {
-        (Some(browser), Some(driver)) => Ok(Browser { browser, driver }),
-        _ => Err(
-            "the browser tests need Chrome or Chromium and chromedriver, and they could not be fetched. \
-             Install both, or name them in CHROME and CHROMEDRIVER."
-                .into(),
-        ),
-    }
 }

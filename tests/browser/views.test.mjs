@@ -102,6 +102,18 @@ test('copying a matrix gives what a paste takes', async () => {
   await bench.until(async () => /copied/.test(await bench.said()), 'the word that it is copied');
   const text = await bench.clipboard();
   assert.deepEqual(text.split('\n').map((line) => line.split('\t').map(Number)), before);
+  // And the clipboard itself is pasted: V into Q, where it is too tall at first.
+  await bench.cell('V', 0, 0);
+  await bench.chord(Key.CONTROL, 'c');
+  const values = await bench.table('V');
+  await bench.cell('Q', 0, 0);
+  await bench.chord(Key.CONTROL, 'v');
+  assert.match(await bench.problem('Q'), /expected at most 5 × 4.*got 6 × 3/i);
+  await bench.sizes({ n_q: 6 });
+  await bench.cell('Q', 0, 0);
+  await bench.chord(Key.CONTROL, 'v');
+  assert.equal(await bench.problem('Q'), null);
+  assert.deepEqual((await bench.table('Q')).map((row) => row.slice(0, 3)), values);
 });
 
 test('the Jacobian enlarged: every entry by arrow keys', async () => {

@@ -7,9 +7,10 @@ use super::THREADS;
 use super::call;
 use super::cases::Case;
 use super::native::Computed;
+use crate::browsers::{self, Engine};
 use crate::run::{say, timed};
 use crate::server::Site;
-use crate::{Result, engines, home, setup, tools};
+use crate::{Result, engines, home, setup};
 use protocol::{Frame, Job, KernelJob, Numbers, Reply, Revision, StagesJob, Variant};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -58,7 +59,10 @@ pub fn run(cases: &[Case]) -> Result<All> {
     let root = home::root()?;
     let kit = setup::for_builds()?;
     engines::ensure(&kit)?;
-    let browser = tools::browser(&root)?;
+    browsers::install(&[Engine::Chromium])?;
+    let programs = browsers::programs(Engine::Chromium, &root)?;
+    let chrome = programs.into_iter().find(|(name, _)| *name == "CHROME");
+    let (_, chrome) = chrome.ok_or("there is no Chromium among its programs.")?;
     let folder = page(&root)?;
     let jobs: Vec<Vec<u8>> = cases
         .iter()
@@ -77,7 +81,7 @@ pub fn run(cases: &[Case]) -> Result<All> {
         .answering(answers(jobs, calls, news))
         .start()?;
     let profile = home::target(&root).join(format!("golden-browser-{}", std::process::id()));
-    let browser = Browser::open(&browser.browser, profile, &address)?;
+    let browser = Browser::open(&chrome, profile, &address)?;
     let variants = timed("reference cases in the browser", || {
         listen(&said, count, cases, &asked)
     });

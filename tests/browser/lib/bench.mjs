@@ -408,7 +408,7 @@ export class Bench {
     await this.leave();
   }
 
-  /** Focuses a matrix with the cursor on a cell and pastes a text, as Ctrl+V would. */
+  /** Focuses a matrix with the cursor on a cell and pastes a text. views.test.mjs has Ctrl+V itself. */
   async paste(matrix, text, [row, col] = [0, 0]) {
     await this.eval(
       (m) => {
@@ -426,7 +426,10 @@ export class Bench {
         const data = new DataTransfer();
         data.setData('text/plain', t);
         const place = document.querySelector(`[data-matrix="${m}"]`);
-        place.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+        const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+        // Firefox makes such events with a clipboard of their own, which is empty.
+        Object.defineProperty(event, 'clipboardData', { value: data });
+        place.dispatchEvent(event);
       },
       matrix,
       text,

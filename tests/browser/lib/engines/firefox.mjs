@@ -12,7 +12,10 @@ const PREFERENCES = {
   // Nothing is fetched but the page.
   'app.normandy.enabled': false,
   'browser.chrome.site_icons': false,
+  'app.shield.optoutstudies.enabled': false,
+  'datareporting.healthreport.uploadEnabled': false,
   'messaging-system.rsexperimentloader.enabled': false,
+  'nimbus.rollouts.enabled': false,
   // Scroll bars take no room, as in the other engines.
   'widget.gtk.overlay-scrollbars.enabled': true,
   'ui.useOverlayScrollbars': 1,
@@ -80,7 +83,8 @@ export async function start() {
       }
       const said = driver.lines.slice(read).filter((line) => !/mark \d+ of a test/.test(line));
       read = driver.lines.length;
-      return said.filter((line) => /^console\.error: |panicked|unreachable/.test(line));
+      // The browser's own loggers begin with a name and nothing else on the line.
+      return said.filter((line) => /^console\.error: |panicked|unreachable/.test(line) && !/^console\.error: \w+: ?$/.test(line));
     },
 
     async stop() {
