@@ -3,16 +3,17 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { needs } from './lib/browser.mjs';
 import { openModule } from './lib/module.mjs';
 
 /** Half a minute on one quiet core; a machine that does something else as well takes its time. */
 const PATIENCE = 600_000;
 
-for (const [threads, variant] of [
+for (const [threads, variant, ...means] of [
   [1, 'simd'],
-  [2, 'simd-threads'],
+  [2, 'simd-threads', 'threads'],
 ]) {
-  test(`65,536 tokens, ${variant}`, { timeout: PATIENCE }, async () => {
+  test(`65,536 tokens, ${variant}`, { timeout: PATIENCE, ...needs(...means) }, async () => {
     const page = await openModule();
     await page.web.manage().setTimeouts({ script: PATIENCE });
     const told = await page.run(async (t) => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agrees } from './lib/agree.mjs';
+import { can, needs } from './lib/browser.mjs';
 import { open } from './lib/bench.mjs';
 import { random } from './lib/oracle.mjs';
 
@@ -25,7 +26,7 @@ const edited = () => {
   return { given: now, scale: 0.75 };
 };
 
-test('isolated: one thread while a head is small, several from a large one on, and the numbers are right', async () => {
+test('isolated: one thread while a head is small, several from a large one on, and the numbers are right', needs('threads'), async () => {
   const bench = await worked();
   assert.ok(await bench.eval(() => crossOriginIsolated));
   assert.match(await bench.text('engine'), /float64, one thread/);
@@ -44,7 +45,7 @@ test('isolated: one thread while a head is small, several from a large one on, a
   await bench.sound();
 });
 
-test('a large head whose engine with threads does not come: one thread goes on, and it is said', async () => {
+test('a large head whose engine with threads does not come: one thread goes on, and it is said', needs('threads'), async () => {
   const bench = await open({
     // A worker's own requests are out of a test's reach: the one with threads is sent to a folder that is not there.
     before: `
@@ -61,6 +62,26 @@ test('a large head whose engine with threads does not come: one thread goes on, 
   assert.match(await bench.text('engine'), /float64, one thread/);
   await bench.random(SHAPE);
   await agrees(bench, { given });
+});
+
+test('isolated, and the engine has no shared memory: one thread at any size; asked for more, it says so', async () => {
+  const bench = await worked({ before: 'delete globalThis.SharedArrayBuffer;' });
+  assert.ok(await bench.eval(() => crossOriginIsolated && typeof SharedArrayBuffer === 'undefined'));
+  await agrees(bench, edited());
+  await bench.sizes({ n_q: 400, n_k: 400, d_k: 32 });
+  await bench.settled();
+  assert.match(await bench.text('engine'), /float64, one thread/);
+  await bench.sizes({ n_q: 5, n_k: 6, d_k: 4 });
+  await agrees(bench, { given, scale: 0.75 });
+  await bench.sound();
+  const asked = await open({ before: 'delete globalThis.SharedArrayBuffer;', query: '?engine=simd-threads' });
+  assert.match(await asked.text('engine'), /one thread/);
+  assert.ok((await asked.eval(() => document.querySelector('.engine-note').textContent)).length > 10);
+});
+
+test('this engine has threads, or none, as the suite believes', async () => {
+  const bench = await open();
+  assert.equal(await bench.eval(() => crossOriginIsolated && typeof SharedArrayBuffer === 'function'), can('threads'));
 });
 
 test('without isolation: one thread, the same numbers', async () => {
@@ -80,7 +101,7 @@ test('threads asked for without isolation: falls back by itself and says so', as
   assert.equal(await bench.eval(() => document.querySelector('.engine-note').textContent), '');
 });
 
-test('one thread and several give the same bits', async () => {
+test('one thread and several give the same bits', needs('threads'), async () => {
   const tables = [];
   for (const query of ['?engine=simd', '?engine=simd-threads']) {
     const bench = await worked({ query });

@@ -216,6 +216,7 @@ stage-editing = New number for { $cell }
 stage-esc-restores = { $error } Esc brings back { $was }.
 stage-pasted = { $rows } × { $cols } numbers written into { $matrix }.
 stage-copied = { $matrix } copied, tab-separated.
+stage-not-copied = The browser keeps the clipboard to itself here. “Numbers as a table” has the same numbers.
 stage-paste-computed = { $matrix } is computed: expected a paste into Q, K, V, X or a W. Click a cell of one of these and paste there.
 stage-hidden-by-hand = Hidden by hand.
 stage-shown-by-hand = No longer hidden by hand.

@@ -35,6 +35,7 @@ pub fn Disclosure(
                 on:click=move |_| open.update(|o| *o = !*o)
             >
                 <span class="disclosure-title">{title}</span>
+                " "
                 <span class="disclosure-summary">{move || summary.get()}</span>
                 <Chevron />
             </button>

@@ -35,7 +35,7 @@ export async function browser(view) {
   started ??= engine.start(wanted);
   running = await started;
   if (view) await running.wear(wanted);
-  await running.web.manage().setTimeouts({ script: 30_000, pageLoad: 60_000, implicit: 0 });
+  await running.web.manage().setTimeouts({ script: 90_000, pageLoad: 90_000, implicit: 0 });
   return running;
 }
 

@@ -61,7 +61,7 @@
   const behind = () => document.querySelector('[aria-busy="true"]') !== null;
 
   /** Resolves when nothing is owed over two frames in a row; to "late" after `patience` ms. */
-  lab.settled = async (patience = 15_000) => {
+  lab.settled = async (patience = 45_000) => {
     const end = performance.now() + patience;
     for (let quiet = 0; quiet < 2; ) {
       await frame();

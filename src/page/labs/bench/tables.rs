@@ -293,7 +293,7 @@ fn place(name: &Name, index: usize) -> Option<impl IntoView + use<>> {
 }
 
 /// Fails where the browser does not give the clipboard to this page (no secure context, no permission).
-async fn to_clipboard(text: &str) -> Result<(), ()> {
+pub async fn to_clipboard(text: &str) -> Result<(), ()> {
     let navigator = window().navigator();
     let clipboard =
         js_sys::Reflect::get(&navigator, &JsValue::from_str("clipboard")).map_err(|_| ())?;

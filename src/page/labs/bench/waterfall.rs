@@ -55,8 +55,14 @@ pub fn Waterfall() -> impl IntoView {
             })
         })
     };
-    let exact = move |read: fn(&Shown) -> f64| {
-        move || shown.with(|s| s.as_ref().map(|s| inspector::js(read(s))))
+    let number = move |name: &'static str, words: &'static str, read: fn(&Shown) -> f64| {
+        let number = move || shown.with(|s| s.as_ref().map(|s| read(s)));
+        view! {
+            <dt>{t(words)}</dt>
+            <dd data-read=name data-value=move || number().map(inspector::js)>
+                {move || number().map(crate::format::short)}
+            </dd>
+        }
     };
     view! {
         <section class="waterfall" class:stale=stale aria-busy=inspector::busy() aria-label=t("waterfall-title")>
@@ -67,14 +73,10 @@ pub fn Waterfall() -> impl IntoView {
             </div>
             // What the picture prints, for tests and for whoever listens.
             <dl class="visually-hidden">
-                <dt>{t("waterfall-dot")}</dt>
-                <dd data-read="dot" data-value=exact(|s| s.looked().cell.dot)></dd>
-                <dt>{t("waterfall-scaled")}</dt>
-                <dd data-read="scaled" data-value=exact(|s| s.looked().cell.scaled)></dd>
-                <dt>{t("waterfall-capped")}</dt>
-                <dd data-read="capped" data-value=exact(|s| s.looked().cell.capped)></dd>
-                <dt>{t("waterfall-added")}</dt>
-                <dd data-read="bias" data-value=exact(|s| s.looked().cell.bias)></dd>
+                {number("dot", "waterfall-dot", |s| s.looked().cell.dot)}
+                {number("scaled", "waterfall-scaled", |s| s.looked().cell.scaled)}
+                {number("capped", "waterfall-capped", |s| s.looked().cell.capped)}
+                {number("bias", "waterfall-added", |s| s.looked().cell.bias)}
             </dl>
         </section>
     }

@@ -14,8 +14,12 @@ export const lacks = {
   threads: 'WebKitGTK has no SharedArrayBuffer',
 };
 
-/** The pointer stands in the middle of the screen at first: that is beyond the largest window. */
-const SCREEN = '6000x2200x24';
+/**
+ * The pointer stands in the middle of the screen for good, and without a window manager the window below it has the
+ * focus: the window's corner is put there. WebDriver's own pointer is another one.
+ */
+const SCREEN = { width: 5800, height: 4400 };
+const CORNER = { x: SCREEN.width / 2, y: SCREEN.height / 2 };
 
 /** Without the bar of the browser a window may be as narrow as a telephone. */
 const NO_BAR = `toolbar, toolbar *, entry { min-width: 0; min-height: 0; margin: 0; padding: 0; border: 0; font-size: 1px; -gtk-icon-transform: scale(0); }\n`;
@@ -38,7 +42,7 @@ async function open({ scale, dark, still }) {
   await writeFile(join(settings, 'gtk.css'), NO_BAR);
   await writeFile(join(settings, 'settings.ini'), `[Settings]\ngtk-enable-animations=${still ? 0 : 1}\n`);
   // The screen ends by itself when its browser does.
-  const screen = await program.start('Xvfb', ['-displayfd', '1', '-screen', '0', SCREEN, '-nolisten', 'tcp', '-terminate'], { ready: /^(\d+)$/ });
+  const screen = await program.start('Xvfb', ['-displayfd', '1', '-screen', '0', `${SCREEN.width}x${SCREEN.height}x24`, '-nolisten', 'tcp', '-terminate'], { ready: /^(\d+)$/ });
   const env = {
     ...process.env,
     DISPLAY: `:${screen.found[1]}`,
@@ -88,7 +92,7 @@ export async function start(view) {
         worn = key(next);
       }
       const { width, height } = next;
-      await now.web.manage().window().setRect({ x: 0, y: 0, width, height });
+      await now.web.manage().window().setRect({ ...CORNER, width, height });
       const end = Date.now() + 10_000;
       for (let got; ; ) {
         got = await now.web.executeScript('return [innerWidth, innerHeight]');

@@ -11,10 +11,11 @@ use crate::{
         hands::Hands,
         layout::{Layout, Matrix},
         scene::Heats,
+        tables::to_clipboard,
     },
     text::{t, tf},
 };
-use leptos::html;
+use leptos::{ev, html, task::spawn_local};
 use std::sync::Arc;
 use wasm_bindgen::JsCast;
 
@@ -30,6 +31,7 @@ pub fn Board(
 ) -> impl IntoView {
     let wrapper = NodeRef::<html::Div>::new();
     let begun = StoredValue::new(None::<(f64, f64)>);
+    listen_for_pastes(wrapper, hands);
     let at = move |x: i32, y: i32| {
         wrapper.get_untracked().map(|w| {
             let rect = w.get_bounding_client_rect();
@@ -209,14 +211,24 @@ fn Place(
                 }
                 hands.unfocus();
             }
-            on:paste=move |ev: web_sys::ClipboardEvent| {
-                if let Some(text) = ev.clipboard_data().and_then(|d| d.get_data("text").ok()) {
-                    ev.prevent_default();
-                    hands.paste(matrix, &text);
-                }
-            }
         ></div>
     }
+}
+
+/// Pastes into the matrix with the focus. Listened for at the window: browsers differ in whether a paste belongs to
+/// what has the focus or to where text was selected last.
+fn listen_for_pastes(wrapper: NodeRef<html::Div>, hands: Hands) {
+    let pastes = window_event_listener(ev::paste, move |ev| {
+        let focused = wrapper
+            .get_untracked()
+            .and_then(|w| w.query_selector(".place:focus").ok().flatten());
+        let text = ev.clipboard_data().and_then(|d| d.get_data("text").ok());
+        if let (Some(_), Some(text)) = (focused, text) {
+            ev.prevent_default();
+            hands.paste(hands.cursor.get_untracked().0, &text);
+        }
+    });
+    on_cleanup(move || pastes.remove());
 }
 
 fn copy(ctx: Ctx, heats: Signal<Option<Same<Heats>>>, matrix: Matrix) {
@@ -228,8 +240,10 @@ fn copy(ctx: Ctx, heats: Signal<Option<Same<Heats>>>, matrix: Matrix) {
             })
         })
     });
-    if let Some(window) = web_sys::window() {
-        let _ = window.navigator().clipboard().write_text(&text);
-        ctx.say(tf("stage-copied", &[("matrix", &matrix.symbol())]));
-    }
+    spawn_local(async move {
+        ctx.say(match to_clipboard(&text).await {
+            Ok(()) => tf("stage-copied", &[("matrix", &matrix.symbol())]),
+            Err(()) => t("stage-not-copied").to_string(),
+        });
+    });
 }
