@@ -65,6 +65,7 @@ pub fn App() -> impl IntoView {
         live: RwSignal::new(String::new()),
         invited: RwSignal::new(false),
         soon: Soon::default(),
+        coming: RwSignal::new(0),
         link_notes: RwSignal::new(Vec::new()),
         locked: frame.locked,
     });

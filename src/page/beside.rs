@@ -91,7 +91,7 @@ impl Beside {
 }
 
 /// Calls `then` when the frame that is drawn next is rendered.
-fn after_frame(then: impl FnOnce() + 'static) {
+pub fn after_frame(then: impl FnOnce() + 'static) {
     request_animation_frame(move || {
         let then = Closure::once_into_js(then);
         if let Some(then) = then.dyn_ref() {

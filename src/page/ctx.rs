@@ -108,6 +108,8 @@ pub struct Shared {
     pub invited: RwSignal<bool>,
     /// What waits for the engine's answer.
     pub soon: Soon,
+    /// Parts of the page that are still on their way.
+    pub coming: RwSignal<u32>,
     /// What of the link that was opened last could not be read.
     pub link_notes: RwSignal<Vec<String>>,
     /// Cells and the mask cannot be changed by hand, as an embedding page wished.
@@ -143,6 +145,19 @@ impl Ctx {
     /// Reads the session.
     pub fn session<T>(&self, read: impl FnOnce(&Session) -> T) -> T {
         self.desk.with(|desk| read(desk.session()))
+    }
+
+    /// Whether the first picture is there, or it is clear that none comes.
+    pub fn is_begun(&self) -> bool {
+        let shown = self
+            .view
+            .with(|view| view.last().is_some() || matches!(view, Computed::Failed(..)));
+        shown || self.engine.with(|engine| engine.failed.is_some())
+    }
+
+    /// The same, without being told when that changes.
+    pub fn is_begun_untracked(&self) -> bool {
+        untrack(|| self.is_begun())
     }
 
     /// Changes the session; a refusal shows at its control.

@@ -11,6 +11,7 @@ pub mod examples;
 pub mod format;
 pub mod header;
 pub mod labs;
+pub mod lazy;
 pub mod link;
 pub mod links;
 pub mod order;

@@ -234,7 +234,8 @@ fn tell(ctx: Ctx) {
         ctx.looked.with(|_| ());
         ctx.desk.with(|_| ());
         ctx.options.with(|_| ());
-        if !there || due.get_value() {
+        // What stands beside the picture is part of it for a page around this one.
+        if !there || ctx.coming.get() > 0 || due.get_value() {
             return;
         }
         due.set_value(true);

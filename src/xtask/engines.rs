@@ -90,6 +90,8 @@ const WASM_OPT: &[&str] = &[
     // Nothing of ours lies in the first kilobyte, the far end of the stack. So told, wasm-opt folds constant offsets
     // into loads, which the kernels gain a tenth by.
     "--low-memory-unused",
+    // Functions by name: brotli finds alike ones side by side, a twentieth less to load.
+    "--reorder-functions-by-name",
     "--enable-simd",
     "--enable-bulk-memory",
     "--enable-bulk-memory-opt",

@@ -17,6 +17,7 @@ mod golden;
 mod home;
 mod new_lab;
 mod page;
+mod parts;
 mod run;
 mod server;
 mod setup;

@@ -2,7 +2,7 @@
 
 use crate::run::{self, say};
 use crate::setup::{self, Kit, TARGET};
-use crate::{Result, engines, home, no_more, server, take_flag, take_value};
+use crate::{Result, engines, home, no_more, parts, server, take_flag, take_value};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,12 +25,19 @@ pub fn build(kit: &Kit, release: bool) -> Result {
     let mut trunk = trunk(kit)?;
     trunk.arg("build");
     if release {
-        trunk.arg("--release");
+        trunk.args(["--release", "--features", parts::FEATURE]);
         small(&mut trunk);
     }
     let what = if release { "release" } else { "development" };
     run::timed(&format!("page: {what} build"), || {
         run::check(&mut trunk, "trunk build")
+    })?;
+    if !release {
+        return Ok(());
+    }
+    let root = home::root()?;
+    run::timed("page: taking it apart", || {
+        parts::take_apart(kit, &root, &home::dist(&root))
     })
 }
 

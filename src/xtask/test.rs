@@ -34,7 +34,7 @@ const STAGES: [Stage; 10] = [
 ];
 
 /// What `cargo xtask` builds only when it is asked for.
-const FEATURES: &str = "xtask/golden,xtask/dist";
+const FEATURES: &str = "xtask/golden,xtask/dist,xtask/parts,page/parts";
 
 enum Outcome {
     Passed,

@@ -255,6 +255,7 @@ none = none
 custom = custom
 head = head
 try-again = Try again
+part-missing = This part of the page did not load. Check the connection, then try again.
 engine-help = How the numbers are computed
 engine-starting = starting the engine …
 engine-stopped = engine stopped

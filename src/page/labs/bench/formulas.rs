@@ -4,12 +4,20 @@ pub mod build;
 pub mod mathml;
 
 use super::inspector::{self, facts::Shown};
+use crate::part;
 use crate::prelude::*;
 use build::{Body, Formula, Word};
 
+part! {
+    /// The formulas of the cell: at the end of the page, and written after the picture.
+    pub fn part() in beside {
+        view! { <Formulas/> }
+    }
+}
+
 /// The strip below the bench: score, weight, output row.
 #[component]
-pub fn Formulas() -> impl IntoView {
+fn Formulas() -> impl IntoView {
     let shown = inspector::shown();
     let formulas = memo(move || shown.get().as_ref().map(build::formulas));
     let stale = move || shown.with(|s| s.as_ref().is_some_and(|s| s.stale));

@@ -15,15 +15,28 @@ mod sizes;
 mod source;
 mod suggested;
 
-pub use scale::ScaleControl;
-
 use crate::prelude::*;
-use crate::{ctx::Ctx, text::t};
+use crate::{ctx::Ctx, part, text::t};
+use scale::ScaleControl;
+
+part! {
+    /// All inputs: not in a page that shows none.
+    pub fn part() in inputs {
+        view! { <Inputs/> }
+    }
+}
+
+part! {
+    /// The scale alone, as it stands at the foot of a phone.
+    pub fn scale_part() in inputs {
+        view! { <ScaleControl compact=true/> }
+    }
+}
 
 /// All inputs, in reading order. Sizes stand next to the source where the reader sets them, and further down where a
 /// real head fixes them.
 #[component]
-pub fn Inputs() -> impl IntoView {
+fn Inputs() -> impl IntoView {
     let ctx = Ctx::get();
     let free = memo(move || ctx.session(|s| s.sizes_are_free()));
     view! {

@@ -29,6 +29,7 @@ use crate::{
     ctx::{Ctx, Sheet},
     format,
     links::Frame,
+    part,
     session::Action,
     text::{t, tf},
     widgets::{Gloss, SheetPane},
@@ -79,8 +80,15 @@ pub fn Inspector(
 ) -> impl IntoView {
     view! {
         <SheetPane which=Sheet::Inspector label=t("inspector-label") class="inspector" narrow=narrow>
-            <Row narrow=narrow />
+            {row(narrow)}
         </SheetPane>
+    }
+}
+
+part! {
+    /// What the column holds.
+    fn row(narrow: Signal<bool>) in beside {
+        view! { <Row narrow=narrow /> }
     }
 }
 

@@ -88,21 +88,21 @@ pub fn Bench() -> impl IntoView {
         <main class="bench" id="bench" tabindex="-1" data-layout=move || fold.get().name()>
             {frame.controls.then(|| view! {
                 <SheetPane which=Sheet::Inputs label=crate::text::t("sheet-inputs") class="inputs" narrow>
-                    <inputs::Inputs/>
+                    {inputs::part()}
                 </SheetPane>
             })}
             {pipeline.then(|| view! {
                 <section class="pipeline" aria-label=move || crate::text::t("stage-region")>
                     {(!frame.embedded).then(|| view! { <invite::Invite/> })}
                     {frame.shows("stage").then(|| view! { <Pipeline fold stage/> <Tokens/> })}
-                    {frame.shows("waterfall").then(|| view! { <waterfall::Waterfall/> })}
+                    {frame.shows("waterfall").then(|| waterfall::part())}
                     <Show when=move || phone.get()>
-                        <inputs::ScaleControl compact=true/>
+                        {inputs::scale_part()}
                     </Show>
                 </section>
             })}
             {inspector.then(|| view! { <inspector::Inspector narrow=phone/> })}
-            {frame.shows("formula").then(|| view! { <formulas::Formulas/> })}
+            {frame.shows("formula").then(|| formulas::part())}
             <Show when=move || phone.get()>
                 <footer class="sheets">
                     <button type="button" data-name="open-inputs" on:click=move |_| ctx.sheet.set(Sheet::Inputs)>

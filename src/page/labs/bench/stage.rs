@@ -20,6 +20,7 @@ use super::{
 use crate::prelude::*;
 use crate::{
     ctx::Ctx,
+    part,
     session::Data,
     text::{t, tf},
     widgets::{Gloss, measured},
@@ -208,8 +209,15 @@ pub fn Tokens() -> impl IntoView {
     let shown = memo(move || ctx.session(|s| matches!(s.data, Data::Tokens { .. })));
     view! {
         <Show when=move || shown.get()>
-            <TokensBoard hands/>
+            {tokens(hands)}
         </Show>
+    }
+}
+
+part! {
+    /// The board of the tokens.
+    fn tokens(hands: Hands) in beside {
+        view! { <TokensBoard hands/> }
     }
 }
 

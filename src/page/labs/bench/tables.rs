@@ -6,6 +6,7 @@ use super::inspector::{self, Dialog, facts::Shown, js, names::Name};
 use crate::prelude::*;
 use crate::{
     ctx::Ctx,
+    part,
     text::{t, tf},
 };
 use leptos::{ev, html::Textarea, task::spawn_local};
@@ -86,7 +87,7 @@ pub fn Tables() -> impl IntoView {
             {t("table-open")}
         </button>
         <Dialog open=open title=title name="tables">
-            <Inside shown=shown wanted=wanted ctx=ctx />
+            {inside(shown, wanted, ctx)}
         </Dialog>
     }
 }
@@ -104,6 +105,13 @@ fn in_field(event: &ev::KeyboardEvent) -> bool {
         "INPUT" | "SELECT" | "TEXTAREA" | "DIALOG"
     ) || element.has_attribute("contenteditable")
         || element.closest("dialog").ok().flatten().is_some()
+}
+
+part! {
+    /// What the dialog holds.
+    fn inside(shown: Memo<Option<Shown>>, wanted: Wanted, ctx: Ctx) in beside {
+        view! { <Inside shown wanted ctx /> }
+    }
 }
 
 #[component]

@@ -10,6 +10,7 @@ use crate::{
         picture::{Picture, Ratio, fitted},
     },
     ctx::Ctx,
+    part,
     text::{t, tf},
 };
 use leptos::html;
@@ -19,9 +20,16 @@ use std::sync::Arc;
 /// Width that is assumed until the place is measured.
 const PLACE: f64 = 872.0;
 
+part! {
+    /// The cell written out as bars: below the picture, and drawn after it.
+    pub fn part() in beside {
+        view! { <Waterfall/> }
+    }
+}
+
 /// Heading and picture.
 #[component]
-pub fn Waterfall() -> impl IntoView {
+fn Waterfall() -> impl IntoView {
     let shown = inspector::shown();
     let place = NodeRef::<html::Div>::new();
     let width = inspector::width_of(place, PLACE);

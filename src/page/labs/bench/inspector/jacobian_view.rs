@@ -9,7 +9,7 @@ use super::{
 use crate::prelude::*;
 use crate::{
     canvas::picture::Picture,
-    format,
+    format, part,
     text::{t, tf},
 };
 use leptos::{ev, html::Div};
@@ -34,8 +34,15 @@ pub fn Large(
     });
     view! {
         <Dialog open=open title=title name="jacobian-dialog">
-            <Inside shown=shown cursor=cursor />
+            {inside(shown, cursor)}
         </Dialog>
+    }
+}
+
+part! {
+    /// What the dialog holds.
+    fn inside(shown: Memo<Option<Shown>>, cursor: RwSignal<Option<(usize, usize)>>) in beside {
+        view! { <Inside shown cursor /> }
     }
 }
 
