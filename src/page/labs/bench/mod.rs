@@ -95,14 +95,14 @@ pub fn Bench() -> impl IntoView {
                 <section class="pipeline" aria-label=move || crate::text::t("stage-region")>
                     {(!frame.embedded).then(|| view! { <invite::Invite/> })}
                     {frame.shows("stage").then(|| view! { <Pipeline fold stage/> <Tokens/> })}
-                    {frame.shows("waterfall").then(|| waterfall::part())}
+                    {frame.shows("waterfall").then(waterfall::part)}
                     <Show when=move || phone.get()>
                         {inputs::scale_part()}
                     </Show>
                 </section>
             })}
             {inspector.then(|| view! { <inspector::Inspector narrow=phone/> })}
-            {frame.shows("formula").then(|| formulas::part())}
+            {frame.shows("formula").then(formulas::part)}
             <Show when=move || phone.get()>
                 <footer class="sheets">
                     <button type="button" data-name="open-inputs" on:click=move |_| ctx.sheet.set(Sheet::Inputs)>

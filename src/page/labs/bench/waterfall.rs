@@ -64,7 +64,7 @@ fn Waterfall() -> impl IntoView {
         })
     };
     let number = move |name: &'static str, words: &'static str, read: fn(&Shown) -> f64| {
-        let number = move || shown.with(|s| s.as_ref().map(|s| read(s)));
+        let number = move || shown.with(|s| s.as_ref().map(read));
         view! {
             <dt>{t(words)}</dt>
             <dd data-read=name data-value=move || number().map(inspector::js)>
