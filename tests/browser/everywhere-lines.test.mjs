@@ -36,6 +36,9 @@ const PLACES = {
 
 const press = (number, name) => run(number, (n) => document.querySelector(`[data-name="${n}"]`).click(), name);
 
+/** The picture that the page opens with, as a link. */
+const OPENING = '#v=1&lab=bench&src=example(coreference,3)&head=1&pin=11,13';
+
 for (const [place, open] of Object.entries(PLACES)) {
   for (const [what, pattern] of [
     ['wasm', WASM],
@@ -45,7 +48,7 @@ for (const [place, open] of Object.entries(PLACES)) {
       const site = await serve({ headers: await shippedHeaders() });
       // A browser may ask a second time by itself.
       const drop = site.drop(pattern, { times: 99 });
-      const number = await open(site, '#bench');
+      const number = await open(site, OPENING);
       const words = await until(() => run(number, () => document.querySelector('#starting[role="alert"]')?.textContent), 'the sentence');
       assert.match(words, /did not start: expected .*, got “.+”\. Check the connection and try again; nothing is lost/);
       assert.ok(drop.met >= 1);
@@ -55,7 +58,7 @@ for (const [place, open] of Object.entries(PLACES)) {
       await press(number, 'retry-start');
       const found = await measured(number);
       assert.deepEqual(found.tables, whole.tables);
-      assert.equal(await run(number, () => location.hash), '#bench', 'the address is as it was');
+      assert.equal(await run(number, () => location.hash), OPENING, 'the address is as it was');
       assert.equal(await run(number, () => document.querySelectorAll('.app').length), 1);
     });
   }

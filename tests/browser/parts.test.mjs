@@ -24,7 +24,7 @@ const WATCH = `
 for (const [width, height] of [[1440, 900], [1100, 900], [820, 1100], [390, 844]]) {
   test(`${width} × ${height}: the parts come after the first picture, and nothing moves for them`, async () => {
     // A font that comes moves letters too, but that is another matter.
-    const bench = await open({ width, height, touch: width < 500, before: WATCH, block: ['*.woff2'] });
+    const bench = await open({ width, height, before: WATCH, block: ['*.woff2'] });
     await bench.until(() => bench.eval(() => window.__parts.length >= 2), 'the parts');
     await bench.settled();
     // The first answer of the engine says that it is ready, the second is the picture.
@@ -33,7 +33,7 @@ for (const [width, height] of [[1440, 900], [1100, 900], [820, 1100], [390, 844]
     assert.equal(await bench.eval(() => document.querySelectorAll('.part-coming, .part-missing').length), 0);
     const moved = await bench.eval(() => window.__moved.filter((by) => by.at >= window.__parts[0].at));
     assert.ok(moved.reduce((all, by) => all + by.value, 0) < 0.01, JSON.stringify(moved, null, 1));
-    await bench.sound();
+    await bench.sound(/\.woff2/);
   });
 }
 
@@ -49,7 +49,7 @@ test('parts that do not come: a sentence in each place, the picture goes on, and
   // Again in vain, then with success.
   await bench.eval(() => document.querySelector('.inputs [data-name="part-again"]').click());
   await bench.until(() => bench.has('.inputs .part-missing'), 'the sentence once more');
-  await bench.cdp('Network.setBlockedURLs', { urls: [] });
+  bench.block();
   await bench.eval(() => document.querySelectorAll('[data-name="part-again"]').forEach((button) => button.click()));
   await bench.find('.inputs [data-name="source"]');
   await bench.find('[data-read="entropy"]');

@@ -206,6 +206,7 @@ mod tests {
             "a.css",
             "page-1.js",
             "page-1.wasm",
+            "parts-1.js",
             "www/boot.js",
             "www/engine-worker.js",
             "www/attention.js",
