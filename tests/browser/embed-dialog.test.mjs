@@ -41,6 +41,7 @@ for (const part of Object.keys(PARTS)) {
 test('the parts that links name are those of the page', async () => {
   const bench = await view('controls=all');
   await bench.find(PARTS.readouts);
+  await bench.find('[data-control="history"]');
   const found = await bench.eval(async () => {
     const { PARTS, CONTROLS } = await import(new URL('parts.js', document.querySelector('script[data-wasm]').src).href);
     const there = [...document.querySelectorAll('[data-control]')].map((e) => e.dataset.control);
@@ -54,6 +55,7 @@ test('the parts that links name are those of the page', async () => {
 
 test('a control that is named is there and works, and its read-outs follow', async () => {
   const bench = await view('show=stage,readouts&controls=scale', { ready: 'numbers' });
+  await bench.find('[data-control="scale"]');
   assert.equal(await seen(bench, '[data-control="scale"]'), true);
   assert.equal(await seen(bench, '[data-control="mask"]'), false);
   await bench.set('scale', '2');
@@ -64,6 +66,7 @@ test('a control that is named is there and works, and its read-outs follow', asy
 
 test('a fixed control tells its value and takes no hand', async () => {
   const bench = await view('show=readouts&fixed=scale', { ready: 'numbers' });
+  await bench.find('[data-control="scale"]');
   assert.equal(await seen(bench, '[data-name="scale"]'), true);
   assert.equal(await bench.eval(() => document.querySelector('[data-control="scale"]').inert), true);
   const entropy = await bench.read('entropy');
@@ -87,7 +90,7 @@ test('the line below leads to the whole page with what the reader has made of th
   const bench = await view('show=stage,readouts&controls=scale&title=Figure%201', { ready: 'numbers' });
   await bench.set('scale', '0.25');
   const foot = await bench.find('.embed-foot');
-  assert.match(await foot.getText(), /^Figure 1\s+open in Attention Lab$/);
+  assert.match(await foot.getText(), /^Figure 1\s*open in Attention Lab$/);
   const link = await bench.find('[data-name="open-full"]');
   await bench.eval(() => document.querySelector('[data-name="open-full"]').dispatchEvent(new Event('pointerover')));
   const href = await link.getAttribute('href');
