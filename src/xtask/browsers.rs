@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_list_names_engines_and_nothing_else() {
-        assert_eq!(Engine::listed(None).unwrap(), Engine::ALL);
+        assert_eq!(Engine::listed(None).unwrap(), [Engine::Chromium]);
         assert_eq!(
             Engine::listed(Some("webkit,firefox")).unwrap(),
             [Engine::WebKit, Engine::Firefox]
