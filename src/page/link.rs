@@ -22,7 +22,7 @@ mod read;
 mod write;
 
 pub use open::Opened;
-pub use read::{Origin, Wanted, read};
+pub use read::{Origin, Wanted, read, unescaped};
 pub use write::{Written, write};
 
 use crate::session::{Data, Session, Tensor};

@@ -62,10 +62,16 @@ impl Frame {
     pub fn of(fragment: &str) -> Frame {
         let pairs = || fragment.trim_start_matches('#').split('&');
         let has = |pair: &str| pairs().any(|p| p == pair);
-        let value = |key: &str| pairs().find_map(|p| p.strip_prefix(key)?.strip_prefix('='));
+        let value = |key: &str| {
+            let given = pairs().find_map(|p| p.strip_prefix(key)?.strip_prefix('='));
+            given.map(link::unescaped)
+        };
         let embedded = has("embed=1");
-        let list = |key| value(key).map(|names| names.split(',').collect::<Vec<_>>());
-        let shown = list("show").filter(|names| names.iter().any(|n| PARTS.contains(n)));
+        let show = value("show");
+        let shown = show
+            .as_ref()
+            .map(|names| names.split(',').collect::<Vec<_>>())
+            .filter(|names| names.iter().any(|n| PARTS.contains(n)));
         Frame {
             embedded,
             locked: embedded && has("lock=1"),
@@ -288,26 +294,24 @@ fn sentences(notes: Vec<String>) -> Array {
     notes.into_iter().map(JsValue::from).collect()
 }
 
-/// The present session as a fragment; the second is what did not fit into it, or null.
-#[wasm_bindgen(js_name = lab_link)]
-pub fn lab_link() -> String {
+fn written() -> Option<link::Written> {
     page(|ctx, _| {
         let view = ctx.options.get_untracked();
         ctx.desk
-            .with_untracked(|d| link::write(d.session(), view, ROOM).text)
+            .with_untracked(|d| link::write(d.session(), view, ROOM))
     })
-    .unwrap_or_default()
+}
+
+/// The present session as a fragment.
+#[wasm_bindgen(js_name = lab_link)]
+pub fn lab_link() -> String {
+    written().map(|link| link.text).unwrap_or_default()
 }
 
 /// What of the present session a link cannot carry: a sentence, or nothing.
 #[wasm_bindgen(js_name = lab_left_out)]
 pub fn lab_left_out() -> Option<String> {
-    page(|ctx, _| {
-        let view = ctx.options.get_untracked();
-        ctx.desk
-            .with_untracked(|d| link::write(d.session(), view, ROOM).left_out)
-    })
-    .flatten()
+    written()?.left_out
 }
 
 /// Opens a fragment; the sentences say what of it could not be read. An example arrives later.
@@ -402,4 +406,27 @@ fn data(trace: &Trace, session: &Session) -> Object {
         set(name, Float64Array::from(numbers.as_slice()).into());
     }
     object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_shows_what_its_address_names_escaped_or_not() {
+        for show in ["weights,jacobian", "weights%2Cjacobian"] {
+            let frame = Frame::of(&format!("#embed=1&show={show}&controls=none&lock=1"));
+            let shown: Vec<&str> = PARTS.into_iter().filter(|p| frame.shows(p)).collect();
+            assert_eq!(shown, ["weights", "jacobian"], "{show}");
+            assert!(frame.embedded && frame.locked && !frame.controls);
+        }
+        assert!(
+            Frame::of("#show=weights&lock=1").shows("stage"),
+            "not embedded"
+        );
+        assert!(
+            Frame::of("#embed=1&show=nonsense").shows("stage"),
+            "nothing that is known"
+        );
+    }
 }

@@ -285,7 +285,7 @@ fn clean(text: &str) -> String {
 }
 
 /// `%28` → `(`; a percent sign that begins no byte stays.
-fn unescaped(text: &str) -> String {
+pub fn unescaped(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }
