@@ -1,5 +1,6 @@
 //! What the worker's script calls, and the panic hook.
 
+use crate::run::PROOF;
 use crate::worker::Worker;
 use js_sys::{Array, Float64Array, Uint8Array};
 use protocol::{Frame, Job, Reply};
@@ -51,6 +52,16 @@ impl Engine {
         Ok(replies.into_iter().map(pack).collect())
     }
 
+    /// The job, as `[head, arrays]`, that holds the float32 path against the last view; nothing before the first.
+    pub fn unchecked(&self) -> Option<Array> {
+        self.0.unchecked().map(|job| message(&job.into_frame()))
+    }
+
+    /// Whether this engine can do that job itself.
+    pub fn proves(&self) -> bool {
+        PROOF
+    }
+
     /// Whether there is something to do.
     pub fn busy(&self) -> bool {
         self.0.is_busy()
@@ -64,7 +75,10 @@ impl Engine {
 
 /// `[head, arrays]`, copied out of the engine's memory, which may be shared, into memory that can be transferred.
 fn pack(reply: Reply) -> Array {
-    let frame = reply.into_frame();
+    message(&reply.into_frame())
+}
+
+fn message(frame: &Frame) -> Array {
     let arrays: Array = frame
         .arrays
         .iter()

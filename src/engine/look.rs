@@ -1,7 +1,7 @@
 //! A closer look at a row and a cell of a prepared head: O(n_k² + d), cheap enough for a moving pointer.
 
-use crate::numbers::refuse;
-use attention::naive::{CEILING, Prepared, RowBuffers, jacobian};
+use crate::numbers::{hold, refuse};
+use attention::naive::{Prepared, RowBuffers, jacobian};
 use attention::{QueryIdx, math};
 use protocol::{CellLook, Look, Refusal, Revision, RowLook, Target};
 
@@ -104,9 +104,4 @@ fn cell(head: &Prepared, look: &Look, row: &RowBuffers) -> CellLook {
         denominator,
         weight: row.weights[look.key],
     }
-}
-
-/// Holds what leaves float64 at its end, as the attention crate does, so that no infinity reaches the screen.
-pub fn hold(x: f64) -> f64 {
-    x.clamp(-CEILING, CEILING)
 }

@@ -1,6 +1,6 @@
 //! From what a job gives to checked inputs of the attention crate.
 
-use attention::naive::project;
+use attention::naive::{CEILING, project};
 use attention::{AttentionSpec, HeadIdx, InputError, KvHeadIdx, Shape, SpecError, positions};
 use protocol::{Numbers, Refusal, Revision};
 
@@ -156,4 +156,9 @@ fn rename(error: InputError, name: &'static str) -> InputError {
             value,
         },
     }
+}
+
+/// Holds what leaves float64 at its end, as the attention crate does, so that no infinity reaches the screen.
+pub fn hold(x: f64) -> f64 {
+    x.clamp(-CEILING, CEILING)
 }

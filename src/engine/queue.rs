@@ -4,6 +4,7 @@
 //!   running; one that is older than the newest seen is dropped unanswered.
 //! - A `Look` waits behind the computation, for it asks about the view that will be there then; a newer look takes the
 //!   place of an older one, and a newer computation drops it (a view brings its own look).
+//! - A `Check` waits behind all of these; a newer one takes its place.
 //! - `Cancel` empties everything.
 
 use protocol::{Job, Look, Revision};
@@ -31,11 +32,12 @@ pub enum Next {
     Look(Revision, Look),
 }
 
-/// At most one computation and one look, the newest of each.
+/// At most one computation, one look and one check, the newest of each.
 #[derive(Debug, Default)]
 pub struct Queue {
     compute: Option<Job>,
     look: Option<(Revision, Look)>,
+    check: Option<Job>,
     newest_compute: Option<Revision>,
     newest_look: Option<Revision>,
 }
@@ -48,9 +50,14 @@ impl Queue {
             Job::Kernel(j) => j.revision,
             Job::Stages(j) => j.revision,
             Job::Look { revision, .. } => *revision,
+            Job::Check(_) => {
+                self.check = Some(job);
+                return Effect::Keep;
+            }
             Job::Cancel => {
                 self.compute = None;
                 self.look = None;
+                self.check = None;
                 return Effect::Cancel;
             }
             Job::Panic => return Effect::Panic,
@@ -73,18 +80,19 @@ impl Queue {
         Effect::Supersede
     }
 
-    /// Takes the next thing to do: computations before looks.
+    /// Takes the next thing to do: computations before looks, and checks last.
     pub fn pop(&mut self) -> Option<Next> {
         if let Some(job) = self.compute.take() {
             return Some(Next::Compute(job));
         }
-        self.look
-            .take()
-            .map(|(revision, look)| Next::Look(revision, look))
+        if let Some((revision, look)) = self.look.take() {
+            return Some(Next::Look(revision, look));
+        }
+        self.check.take().map(Next::Compute)
     }
 
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.compute.is_none() && self.look.is_none()
+        self.compute.is_none() && self.look.is_none() && self.check.is_none()
     }
 }

@@ -1,12 +1,16 @@
 //! A job on its way to its reply, in steps. Pure: the clock and the threads come from outside.
 
-use crate::limits::{self, MAX_KERNEL_PRODUCTS};
-use crate::numbers::{Heads, Qkv, refuse, refuse_input, refuse_spec, resolve};
-use crate::view::View;
-use attention::naive::{Inputs, Prepared, backward, forward};
+use crate::check::check;
+use crate::numbers::refuse;
+use crate::proof::{kernel, stages};
+use crate::view::{Kept, View};
 use attention::rows::RowRunner;
-use attention::{AttentionSpec, lanes, tiled};
-use protocol::{Job, Kernel, KernelJob, Refusal, Reply, Revision, Stages, StagesJob};
+use protocol::{CheckJob, Job, KernelJob, Refusal, Reply, Revision, StagesJob};
+
+/// Whether this build computes views; else the compiler leaves the code out.
+const VIEW: bool = cfg!(feature = "view");
+/// Whether this build has the float32 path and gives stages.
+pub const PROOF: bool = cfg!(feature = "proof");
 
 /// A clock in milliseconds, from any start.
 pub type Clock = fn() -> f64;
@@ -22,6 +26,8 @@ pub struct Running {
 enum Work {
     /// In many steps.
     View(Box<View>),
+    /// In one step.
+    Check(Box<CheckJob>),
     /// In one step: for tests, which wait.
     Kernel(Box<KernelJob>),
     /// In one step.
@@ -39,8 +45,8 @@ pub enum Step {
         /// Rows to do.
         total: u64,
     },
-    /// The answer, and the head for closer looks if it is one to a view.
-    Done(Reply, Option<Prepared>),
+    /// The answer, and what stays of it if it is one to a view.
+    Done(Reply, Option<Kept>),
 }
 
 impl Running {
@@ -48,10 +54,16 @@ impl Running {
     pub fn start(job: Job, clock: Clock) -> Option<Result<Running, Refusal>> {
         let from = clock();
         let work = match job {
-            Job::View(job) => View::new(job).map(|view| Work::View(Box::new(view))),
-            Job::Kernel(job) => Ok(Work::Kernel(Box::new(job))),
-            Job::Stages(job) => Ok(Work::Stages(Box::new(job))),
+            Job::View(job) if VIEW => View::new(job).map(|view| Work::View(Box::new(view))),
+            Job::Check(job) if PROOF => Ok(Work::Check(Box::new(job))),
+            Job::Kernel(job) if PROOF => Ok(Work::Kernel(Box::new(job))),
+            Job::Stages(job) if PROOF => Ok(Work::Stages(Box::new(job))),
             Job::Look { .. } | Job::Cancel | Job::Panic => return None,
+            Job::View(_) | Job::Check(_) | Job::Kernel(_) | Job::Stages(_) => {
+                let message = "Engine: expected a job of those that this build computes, got another. Load the page again.";
+                let revision = job.revision().unwrap_or_default();
+                Err(refuse(revision, "engine", message.to_owned()))
+            }
         };
         Some(work.map(|work| Running {
             work,
@@ -64,6 +76,7 @@ impl Running {
     pub fn revision(&self) -> Revision {
         match &self.work {
             Work::View(view) => view.revision(),
+            Work::Check(job) => job.revision,
             Work::Kernel(job) => job.revision,
             Work::Stages(job) => job.revision,
             Work::Finished => Revision::default(),
@@ -74,11 +87,11 @@ impl Running {
     pub fn step(&mut self, deadline: f64, runner: &impl RowRunner, threads: usize) -> Step {
         let from = (self.clock)();
         let reply = match std::mem::replace(&mut self.work, Work::Finished) {
-            Work::View(mut view) => loop {
+            Work::View(mut view) if VIEW => loop {
                 if !view.step(runner, threads) {
                     break view
                         .finish()
-                        .map(|(trace, head)| (Reply::Trace(trace), Some(head)));
+                        .map(|(trace, kept)| (Reply::Trace(trace), Some(kept)));
                 }
                 let now = (self.clock)();
                 if now >= deadline {
@@ -88,10 +101,18 @@ impl Running {
                     return Step::More { done, total };
                 }
             },
-            Work::Kernel(job) => kernel(*job, runner).map(|kernel| (Reply::Kernel(kernel), None)),
-            Work::Stages(job) => stages(*job).map(|stages| (Reply::Stages(Box::new(stages)), None)),
+            Work::Check(job) if PROOF => {
+                let (of, check) = (job.revision, check(&job, runner));
+                Ok((Reply::Checked { of, check }, None))
+            }
+            Work::Kernel(job) if PROOF => {
+                kernel(*job, runner).map(|kernel| (Reply::Kernel(kernel), None))
+            }
+            Work::Stages(job) if PROOF => {
+                stages(*job).map(|stages| (Reply::Stages(Box::new(stages)), None))
+            }
             // A job is stepped until it is done and then dropped; a reply nobody waits for is harmless.
-            Work::Finished => Ok((Reply::Cancelled, None)),
+            _ => Ok((Reply::Cancelled, None)),
         };
         let (mut reply, head) = reply.unwrap_or_else(|refusal| (Reply::Refused(refusal), None));
         let millis = self.spent + (self.clock)() - from;
@@ -102,65 +123,4 @@ impl Running {
         }
         Step::Done(reply, head)
     }
-}
-
-fn kernel(job: KernelJob, runner: &impl RowRunner) -> Result<Kernel, Refusal> {
-    let revision = job.revision;
-    let spec = AttentionSpec::new(job.config).map_err(|e| refuse_spec(revision, &e))?;
-    limits::check_bytes(revision, "this job", limits::kernel_bytes(spec.shape()))?;
-    let products = limits::products(spec.shape());
-    if products > MAX_KERNEL_PRODUCTS {
-        let message = format!(
-            "Work of this job: expected at most {MAX_KERNEL_PRODUCTS} multiplications, got {products}. Take fewer \
-             tokens or heads."
-        );
-        return Err(refuse(revision, "n_k", message));
-    }
-    let Qkv { q, k, v } = resolve(revision, &spec, job.numbers, Heads::All)?;
-    let narrow = |cells: Vec<f64>| cells.into_iter().map(|x| x as f32).collect::<Vec<f32>>();
-    let (q, k, v) = (narrow(q), narrow(k), narrow(v));
-    let inputs = Inputs::new(&spec, &q, &k, &v).map_err(|e| refuse_input(revision, &e))?;
-    let output = tiled::forward::<lanes::Best, _>(&spec, &inputs, runner)
-        .map_err(|stopped| refuse(revision, "", stopped.to_string()))?;
-    let wide = |cells: Vec<f32>| cells.into_iter().map(f64::from).collect();
-    Ok(Kernel {
-        revision,
-        out: wide(output.out),
-        lse: wide(output.lse),
-        millis: 0.0,
-    })
-}
-
-fn stages(job: StagesJob) -> Result<Stages, Refusal> {
-    let revision = job.revision;
-    let spec = AttentionSpec::new(job.config).map_err(|e| refuse_spec(revision, &e))?;
-    limits::check_bytes(revision, "all stages", limits::stages_bytes(spec.shape()))?;
-    let qkv = resolve(revision, &spec, job.numbers, Heads::All)?;
-    let inputs =
-        Inputs::new(&spec, &qkv.q, &qkv.k, &qkv.v).map_err(|e| refuse_input(revision, &e))?;
-    let f = forward(&spec, &inputs);
-    let g = backward(&spec, &inputs, &f, &job.d_out).map_err(|e| refuse_input(revision, &e))?;
-    let mut stages = vec![
-        ("q_pos", f.q_pos),
-        ("k_pos", f.k_pos),
-        ("scores", f.scores),
-        ("probs", f.weights),
-        ("out", f.out),
-        ("lse", f.lse),
-        ("entropy", f.entropy),
-        ("d_q", g.d_q),
-        ("d_k", g.d_k),
-        ("d_v", g.d_v),
-        ("d_scores", g.d_scores),
-    ];
-    stages.extend(g.d_sink.map(|d_sink| ("d_sink", d_sink)));
-    let (names, tensors) = stages
-        .into_iter()
-        .map(|(name, tensor)| (name.to_owned(), tensor))
-        .unzip();
-    Ok(Stages {
-        revision,
-        names,
-        tensors,
-    })
 }

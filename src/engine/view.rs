@@ -1,19 +1,26 @@
 //! A view: everything that the page shows of one head, in float64, row by row.
 
-use crate::check::Check;
 use crate::limits;
 use crate::look::look;
 use crate::numbers::{Heads, refuse, refuse_input, refuse_spec, resolve};
 use attention::naive::{CellState, Inputs, Prepared, RowBuffers, RowStatus, RowSummary};
 use attention::rows::{RowRunner, Serial};
 use attention::{AttentionSpec, HeadIdx, KvHeadIdx, QueryIdx, Shape};
-use protocol::{Refusal, Revision, RowFacts, Summary, Trace, ViewJob, cell_number};
+use protocol::{CheckJob, Refusal, Revision, RowFacts, Summary, Trace, ViewJob, cell_number};
 
 /// Multiplications between two looks at the clock: a fraction of a millisecond.
 const BLOCK_PRODUCTS: usize = 1 << 19;
 
 /// Below this many multiplications threads cost more than they give.
 const THREADS_PAY: usize = 1 << 20;
+
+/// What the engine keeps of a view that was answered.
+pub struct Kept {
+    /// For closer looks.
+    pub head: Prepared,
+    /// For holding the float32 path against it.
+    pub check: CheckJob,
+}
 
 /// A view on its way.
 pub struct View {
@@ -25,8 +32,6 @@ pub struct View {
     done: usize,
     block: usize,
     threads_pay: bool,
-    /// Where it applies, and until it has run.
-    check: Option<Check>,
 }
 
 impl View {
@@ -83,7 +88,6 @@ impl View {
             out: vec![0.0; shape.n_q * shape.d_v],
             rows: vec![RowFacts::default(); shape.n_q],
             summary: Summary::default(),
-            fast: None,
             row: Default::default(),
             cell: Default::default(),
             millis: 0.0,
@@ -99,7 +103,6 @@ impl View {
             } else {
                 Vec::new()
             },
-            check: Check::new(&spec, head, &trace),
             job,
             head: prepared,
             trace,
@@ -119,30 +122,21 @@ impl View {
         self.job.revision
     }
 
-    /// Does a block of rows for each thread, or what comes after the rows. False where nothing is left to do but to
-    /// [`View::finish`].
+    /// Does a block of rows for each thread. False where nothing is left to do but to [`View::finish`].
     pub fn step(&mut self, runner: &impl RowRunner, threads: usize) -> bool {
-        if self.done < self.head.spec().shape().n_q {
-            if self.threads_pay {
-                self.some_rows(runner, self.block * threads.max(1));
-            } else {
-                self.some_rows(&Serial, self.block);
-            }
-            return true;
-        }
-        let Some(check) = self.check.take() else {
+        if self.done == self.head.spec().shape().n_q {
             return false;
-        };
-        self.trace.fast = if self.threads_pay {
-            check.run(&self.trace, runner)
+        }
+        if self.threads_pay {
+            self.some_rows(runner, self.block * threads.max(1));
         } else {
-            check.run(&self.trace, &Serial)
-        };
+            self.some_rows(&Serial, self.block);
+        }
         true
     }
 
-    /// The answer, and the head for closer looks. Fails where the place to look at does not exist.
-    pub fn finish(self) -> Result<(Box<Trace>, Prepared), Refusal> {
+    /// The answer, and what stays of it. Fails where the place to look at does not exist.
+    pub fn finish(self) -> Result<(Box<Trace>, Kept), Refusal> {
         let View {
             job,
             head,
@@ -151,7 +145,17 @@ impl View {
         } = self;
         trace.summary = summary(head.spec().shape(), &trace);
         (trace.row, trace.cell) = look(job.revision, &head, &job.look)?;
-        Ok((trace, head))
+        let check = CheckJob {
+            revision: job.revision,
+            config: job.config,
+            head: job.head,
+            overflowed: beyond_float32(&trace),
+            q: trace.q.clone(),
+            k: trace.k.clone(),
+            v: trace.v.clone(),
+            out: trace.out.clone(),
+        };
+        Ok((trace, Kept { head, check }))
     }
 
     fn some_rows(&mut self, runner: &impl RowRunner, count: usize) {
@@ -197,6 +201,16 @@ impl View {
         }
         self.done = until;
     }
+}
+
+/// Visible scores that float32 cannot hold.
+fn beyond_float32(trace: &Trace) -> usize {
+    let hidden = [CellState::Masked, CellState::RowSeesNothing].map(cell_number);
+    let beyond = |(score, state): &(&f64, &f64)| {
+        score.abs() > f64::from(f32::MAX) && !hidden.contains(state)
+    };
+    let cells = trace.scores.iter().zip(&trace.states);
+    cells.filter(beyond).count()
 }
 
 fn row_facts(row: &RowSummary) -> RowFacts {

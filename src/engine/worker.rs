@@ -5,7 +5,7 @@ use crate::numbers::refuse;
 use crate::pool::Pool;
 use crate::queue::{Effect, Next, Queue};
 use crate::run::{Clock, Running, Step};
-use attention::naive::Prepared;
+use crate::view::Kept;
 use protocol::{Job, Ready, Reply, Variant};
 
 /// A job that has run so many milliseconds reports its progress.
@@ -13,11 +13,11 @@ const PROGRESS_AFTER: f64 = 100.0;
 /// Milliseconds between two such reports, at least.
 const PROGRESS_EVERY: f64 = 50.0;
 
-/// Queue, running job, and the head of the last view.
+/// Queue, running job, and what stays of the last view.
 pub struct Worker {
     queue: Queue,
     running: Option<Started>,
-    head: Option<Prepared>,
+    kept: Option<Kept>,
     clock: Clock,
     threads: usize,
 }
@@ -34,7 +34,7 @@ impl Worker {
         Worker {
             queue: Queue::default(),
             running: None,
-            head: None,
+            kept: None,
             clock,
             threads: threads.max(1),
         }
@@ -73,6 +73,13 @@ impl Worker {
         }
     }
 
+    /// The job that holds the float32 path against the last view, for an engine that has it: it may be this one.
+    pub fn unchecked(&self) -> Option<Job> {
+        self.kept
+            .as_ref()
+            .map(|kept| Job::Check(kept.check.clone()))
+    }
+
     /// Whether [`Worker::work`] has something to do.
     pub fn is_busy(&self) -> bool {
         self.running.is_some() || !self.queue.is_empty()
@@ -90,9 +97,9 @@ impl Worker {
             return Vec::new();
         };
         match started.running.step(now + millis, &Pool, self.threads) {
-            Step::Done(reply, head) => {
-                if head.is_some() {
-                    self.head = head;
+            Step::Done(reply, kept) => {
+                if kept.is_some() {
+                    self.kept = kept;
                 }
                 vec![reply]
             }
@@ -128,8 +135,8 @@ impl Worker {
                 }
                 Err(refusal) => Some(Reply::Refused(refusal)),
             },
-            Next::Look(revision, place) => Some(match &self.head {
-                Some(head) => match look(revision, head, &place) {
+            Next::Look(revision, place) => Some(match &self.kept {
+                Some(kept) => match look(revision, &kept.head, &place) {
                     Ok((row, cell)) => Reply::Look {
                         revision,
                         row,

@@ -33,6 +33,10 @@ const OPENING: Duration = Duration::from_millis(4000);
 #[derive(Clone, Copy)]
 pub struct Stop(pub Callback<()>);
 
+/// Has the view held against the float32 path.
+#[derive(Clone, Copy)]
+pub struct Prove(pub Callback<()>);
+
 /// What was asked of the engine last.
 #[derive(Clone, Debug, Default)]
 struct Asked {
@@ -53,6 +57,7 @@ pub fn App() -> impl IntoView {
     let ctx = Ctx::provide(Shared {
         desk: RwSignal::new(Desk::new(Session::small_example())),
         view: RwSignal::new(Computed::Idle),
+        checked: RwSignal::new(None),
         looked: RwSignal::new(None),
         hover: RwSignal::new(None),
         palette: RwSignal::new(Arc::new(read_palette())),
@@ -116,6 +121,14 @@ pub fn App() -> impl IntoView {
         })
     });
     provide_context(Stop(stop));
+    let prove = callback(move |()| {
+        client.with_value(|c| {
+            if let Some(c) = c {
+                c.check()
+            }
+        })
+    });
+    provide_context(Prove(prove));
     let retry = callback(move |()| {
         ctx.engine.update(|e| e.failed = None);
         client.with_value(|c| {
@@ -266,6 +279,15 @@ fn answer(ctx: Ctx, asked: StoredValue<Asked>, event: Event) {
             ctx.engine.update(|e| e.progress = None);
             fail(ctx, t("job-stopped").to_owned());
         }
+        Event::Reply(Reply::Checked { of, check }) => {
+            if ctx
+                .view
+                .with_untracked(|v| v.last().is_some_and(|t| t.revision == of))
+            {
+                ctx.checked.set(check.map(Ok));
+            }
+        }
+        Event::Unchecked(why) => ctx.checked.set(Some(Err(why))),
         // The page asks for none of these.
         Event::Reply(Reply::Ready(_) | Reply::Kernel(_) | Reply::Stages(_)) => {}
         Event::Failed {

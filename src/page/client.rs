@@ -5,6 +5,7 @@
 
 mod address;
 mod outbox;
+mod rise;
 mod seen;
 mod variant;
 mod wire;
@@ -12,6 +13,7 @@ mod wire;
 pub use address::files;
 use outbox::{Outbox, SILENCE};
 use protocol::{Job, Ready, Reply};
+use rise::Rise;
 use std::{cell::RefCell, rc::Rc};
 use variant::{LARGE, Variant, no_threads, products, too_late};
 use wasm_bindgen::closure::Closure;
@@ -34,6 +36,8 @@ pub enum Event {
     },
     /// After a failure a fresh engine runs; the newest view has been posted to it unless it is to blame.
     Restarted,
+    /// The float32 path did not load, and why; the views go on.
+    Unchecked(String),
     /// Something that a reader may want to know of the engine, such as why there is one thread only.
     EngineNote(String),
 }
@@ -61,21 +65,6 @@ struct Shared {
     base: String,
     on_event: Rc<dyn Fn(Event)>,
     state: RefCell<State>,
-}
-
-/// The way from one thread to several. Small heads gain nothing from threads, and their engine is the larger one: it is
-/// loaded when a head comes that does, and takes over when it is ready.
-enum Rise {
-    /// Another engine was asked for by name, threads are not to be had, or they are there.
-    Over,
-    /// When a large head comes.
-    Possible,
-    /// This engine is on its way.
-    Coming {
-        worker: wire::Handle,
-        generation: u32,
-        since: f64,
-    },
 }
 
 struct State {
@@ -163,6 +152,13 @@ impl Client {
         }
     }
 
+    /// Has the last view held against the float32 path: `Reply::Checked` follows, if the worker lives that long.
+    pub fn check(&self) {
+        if let Some(worker) = &self.0.state.borrow().worker {
+            worker.check();
+        }
+    }
+
     /// Gives up whatever runs or waits. No reply to it comes after this, except `Cancelled`.
     pub fn cancel(&self) {
         self.send(Job::Cancel);
@@ -240,66 +236,6 @@ impl Client {
         wire::Handle::new(&url, on_message).map(|handle| (generation, handle))
     }
 
-    /// Starts the engine with threads beside the one at work.
-    fn rise(&self) {
-        let made = self.worker(Variant::Threads.script());
-        let mut state = self.0.state.borrow_mut();
-        state.rise = match made {
-            Ok((generation, worker)) => Rise::Coming {
-                worker,
-                generation,
-                since: wire::now(),
-            },
-            // One thread does it all.
-            Err(_) => Rise::Over,
-        };
-        drop(state);
-        self.tick_later();
-    }
-
-    /// What the engine on its way says.
-    fn rising(&self, message: Message) {
-        let mut state = self.0.state.borrow_mut();
-        match message {
-            Message::Hello => {
-                if let Rise::Coming { worker, .. } = &state.rise {
-                    worker.init(
-                        &self.0.base,
-                        Variant::Threads.name(),
-                        Variant::Threads.threads(),
-                    );
-                }
-            }
-            Message::Reply(Reply::Ready(ready)) => {
-                let Rise::Coming {
-                    worker, generation, ..
-                } = std::mem::replace(&mut state.rise, Rise::Over)
-                else {
-                    return;
-                };
-                state.variant = Variant::Threads;
-                state.worker = Some(worker);
-                state.generation = generation;
-                state.starting = None;
-                state.outbox.moved();
-                let next = state.outbox.resume(wire::now());
-                self.post(state, next);
-                self.emit(Event::Ready(ready));
-            }
-            Message::Reply(_) => {}
-            Message::Failed(why) | Message::Panic(why) | Message::Error(why) => {
-                drop(state);
-                self.no_rise(&why);
-            }
-        }
-    }
-
-    /// The engine with threads does not come: the other one stays.
-    fn no_rise(&self, why: &str) {
-        self.0.state.borrow_mut().rise = Rise::Over;
-        self.emit(Event::EngineNote(no_threads(why)));
-    }
-
     /// Starts a worker of the current variant; the old one ends.
     fn spawn(&self) {
         let name = {
@@ -363,6 +299,10 @@ impl Client {
                 if answered.deliver {
                     self.emit(Event::Reply(reply));
                 }
+            }
+            Message::Unchecked(why) => {
+                drop(state);
+                self.emit(Event::Unchecked(why));
             }
             Message::Failed(why) => {
                 drop(state);

@@ -92,10 +92,12 @@ pub fn place(
     let counted = StoredValue::new(true);
     ctx.coming.update(|n| *n += 1);
     let arrived = move || {
-        if counted.try_update_value(std::mem::take) != Some(false) {
+        if counted.try_update_value(std::mem::take) == Some(true) {
             ctx.coming.update(|n| *n = n.saturating_sub(1));
         }
     };
+    // A place that goes before its part has come waits for nothing.
+    on_cleanup(arrived);
     let ask = move || {
         spawn_local(async move {
             let outcome = load().await;

@@ -25,6 +25,8 @@ pub enum Job {
     Cancel,
     /// Stop with a panic: how the tests prove that the page survives one. The page never sends it by itself.
     Panic,
+    /// Run the float32 fast path on the head of a view and hold its output against the view's.
+    Check(CheckJob),
 }
 
 /// Where Q, K and V come from.
@@ -109,6 +111,32 @@ pub struct ViewJob {
     pub look: Look,
 }
 
+/// See [`Job::Check`]. Arrays are those of the view: of the shown head, row-major.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CheckJob {
+    /// The revision of the view.
+    pub revision: Revision,
+    /// The attention of the view, all heads.
+    #[serde(with = "options::as_text")]
+    pub config: Config,
+    /// The shown head.
+    pub head: usize,
+    /// Visible scores of the view that are beyond float32.
+    pub overflowed: usize,
+    /// `[n_q, d_k]`.
+    #[serde(skip)]
+    pub q: Vec<f64>,
+    /// `[n_k, d_k]`.
+    #[serde(skip)]
+    pub k: Vec<f64>,
+    /// `[n_k, d_v]`.
+    #[serde(skip)]
+    pub v: Vec<f64>,
+    /// `[n_q, d_v]`: the output in float64.
+    #[serde(skip)]
+    pub out: Vec<f64>,
+}
+
 /// See [`Job::Kernel`]; the numbers are rounded to float32 on arrival.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KernelJob {
@@ -140,6 +168,7 @@ impl Message for Job {
     fn arrays(&mut self) -> Vec<&mut Vec<f64>> {
         match self {
             Job::View(job) => job.numbers.arrays(),
+            Job::Check(job) => vec![&mut job.q, &mut job.k, &mut job.v, &mut job.out],
             Job::Kernel(job) => job.numbers.arrays(),
             Job::Stages(job) => {
                 let mut arrays = job.numbers.arrays();
@@ -157,6 +186,7 @@ impl Job {
         match self {
             Job::View(job) => Some(job.revision),
             Job::Look { revision, .. } => Some(*revision),
+            Job::Check(job) => Some(job.revision),
             Job::Kernel(job) => Some(job.revision),
             Job::Stages(job) => Some(job.revision),
             Job::Cancel | Job::Panic => None,

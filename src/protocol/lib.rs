@@ -14,7 +14,7 @@ pub mod options;
 mod reply;
 
 pub use frame::{Frame, FrameError};
-pub use job::{Job, KernelJob, Look, Numbers, StagesJob, Target, ViewJob};
+pub use job::{CheckJob, Job, KernelJob, Look, Numbers, StagesJob, Target, ViewJob};
 pub use reply::{
     CellLook, FastCheck, Kernel, Ready, Refusal, Reply, RowFacts, RowLook, ShapeFacts, Stages,
     Summary, Trace, Variant, cell_number, cell_state,

@@ -30,6 +30,13 @@ pub enum Reply {
         /// The cell.
         cell: CellLook,
     },
+    /// Answer to `Job::Check`.
+    Checked {
+        /// Of which view.
+        of: Revision,
+        /// `None` where a number is beyond float32, or the head is too large to be held against it in passing.
+        check: Option<FastCheck>,
+    },
     /// Answer to `Job::Kernel`.
     Kernel(Kernel),
     /// Answer to `Job::Stages`.
@@ -171,8 +178,6 @@ pub struct Trace {
     pub rows: Vec<RowFacts>,
     /// Over all rows.
     pub summary: Summary,
-    /// The fast path's agreement; `None` where it was not asked or does not apply.
-    pub fast: Option<FastCheck>,
     /// The row looked at.
     pub row: RowLook,
     /// The cell looked at.
@@ -333,15 +338,17 @@ impl Message for Reply {
                 s.tensors.resize_with(s.names.len(), Vec::new);
                 s.tensors.iter_mut().collect()
             }
-            Reply::Ready(_) | Reply::Progress { .. } | Reply::Refused(_) | Reply::Cancelled => {
-                Vec::new()
-            }
+            Reply::Ready(_)
+            | Reply::Checked { .. }
+            | Reply::Progress { .. }
+            | Reply::Refused(_)
+            | Reply::Cancelled => Vec::new(),
         }
     }
 }
 
 impl Reply {
-    /// The revision of the request that it answers; none for `Ready` and `Cancelled`.
+    /// The revision of the request that it answers; none for `Ready`, `Cancelled` and `Checked`.
     pub fn revision(&self) -> Option<Revision> {
         match self {
             Reply::Trace(trace) => Some(trace.revision),
@@ -349,7 +356,8 @@ impl Reply {
             Reply::Kernel(kernel) => Some(kernel.revision),
             Reply::Stages(stages) => Some(stages.revision),
             Reply::Refused(refusal) => Some(refusal.revision),
-            Reply::Ready(_) | Reply::Cancelled => None,
+            // The engine is asked for a check by no request of its own.
+            Reply::Ready(_) | Reply::Cancelled | Reply::Checked { .. } => None,
         }
     }
 

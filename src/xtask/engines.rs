@@ -7,6 +7,7 @@ use crate::Result;
 use crate::home::{self, make_folder};
 use crate::run;
 use crate::setup::{self, Kit, TARGET};
+use crate::shorten::shorten;
 use std::env;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ pub struct Product {
     /// Its folder in dist/, which holds one for each variant.
     pub folder: &'static str,
     package: &'static str,
+    /// The page chooses when it starts, and so does www/attention.js.
+    pub variants: &'static [Variant],
     /// What it is built from, beside Cargo.lock: a change in any other crate does not rebuild it.
     inputs: &'static [&'static str],
 }
@@ -24,6 +27,26 @@ pub struct Product {
 pub const ENGINE: Product = Product {
     folder: "engines",
     package: "engine",
+    variants: &[
+        // What the first picture waits for.
+        Variant {
+            name: "simd",
+            flags: &SIMD,
+            cargo: &["--no-default-features", "--features", "view"],
+        },
+        // What holds that picture against the float32 path, and the engine against the reference cases.
+        Variant {
+            name: "proof",
+            flags: &SIMD,
+            cargo: &["--no-default-features", "--features", "proof"],
+        },
+        // All of it.
+        Variant {
+            name: "simd-threads",
+            flags: &THREADS,
+            cargo: &[],
+        },
+    ],
     inputs: &[
         "Cargo.toml",
         "src/attention",
@@ -37,6 +60,18 @@ pub const ENGINE: Product = Product {
 pub const EXPORTS: Product = Product {
     folder: "exports",
     package: "exports",
+    variants: &[
+        Variant {
+            name: "simd",
+            flags: &SIMD,
+            cargo: &[],
+        },
+        Variant {
+            name: "simd-threads",
+            flags: &THREADS,
+            cargo: &[],
+        },
+    ],
     inputs: &["Cargo.toml", "src/attention", "src/exports"],
 };
 
@@ -47,42 +82,51 @@ const PRODUCTS: [&Product; 2] = [&ENGINE, &EXPORTS];
 pub struct Variant {
     /// Its folder under the product's.
     pub name: &'static str,
+    flags: &'static Flags,
+    /// For cargo, beside the flags'.
+    cargo: &'static [&'static str],
+}
+
+/// How the compiler makes WebAssembly. Whatever has the same flags shares what it is built on.
+struct Flags {
+    /// Names the target folder.
+    name: &'static str,
     rustflags: &'static [&'static str],
     cargo: &'static [&'static str],
     wasm_opt: &'static [&'static str],
 }
 
-/// Every variant. The page chooses when it starts, and so does www/attention.js.
-pub const VARIANTS: [Variant; 2] = [
-    Variant {
-        name: "simd",
-        rustflags: &["-Ctarget-feature=+simd128"],
-        cargo: &[],
-        wasm_opt: &[],
-    },
-    Variant {
-        name: "simd-threads",
-        rustflags: &[
-            "-Ctarget-feature=+simd128,+atomics,+bulk-memory",
-            // `+atomics` alone does not share the memory: all of these are needed.
-            "-Clink-arg=--shared-memory",
-            // 512 MiB. Reserved at once by some browsers, so it stays modest.
-            "-Clink-arg=--max-memory=536870912",
-            "-Clink-arg=--import-memory",
-            "-Clink-arg=--export=__wasm_init_tls",
-            "-Clink-arg=--export=__tls_size",
-            "-Clink-arg=--export=__tls_align",
-            "-Clink-arg=--export=__tls_base",
-        ],
-        cargo: &[
-            "--features",
-            "threads",
-            "-Zbuild-std=std,panic_abort",
-            "-Zbuild-std-features=optimize_for_size",
-        ],
-        wasm_opt: &["--enable-threads"],
-    },
-];
+/// One thread.
+const SIMD: Flags = Flags {
+    name: "simd",
+    rustflags: &["-Ctarget-feature=+simd128"],
+    cargo: &[],
+    wasm_opt: &[],
+};
+
+/// Threads, where a page is isolated.
+const THREADS: Flags = Flags {
+    name: "simd-threads",
+    rustflags: &[
+        "-Ctarget-feature=+simd128,+atomics,+bulk-memory",
+        // `+atomics` alone does not share the memory: all of these are needed.
+        "-Clink-arg=--shared-memory",
+        // 512 MiB. Reserved at once by some browsers, so it stays modest.
+        "-Clink-arg=--max-memory=536870912",
+        "-Clink-arg=--import-memory",
+        "-Clink-arg=--export=__wasm_init_tls",
+        "-Clink-arg=--export=__tls_size",
+        "-Clink-arg=--export=__tls_align",
+        "-Clink-arg=--export=__tls_base",
+    ],
+    cargo: &[
+        "--features",
+        "threads",
+        "-Zbuild-std=std,panic_abort",
+        "-Zbuild-std-features=optimize_for_size",
+    ],
+    wasm_opt: &["--enable-threads"],
+};
 
 /// What the compiler's baseline and `+simd128` use; wasm-opt refuses what it was not told of.
 const WASM_OPT: &[&str] = &[
@@ -125,7 +169,7 @@ pub fn command() -> Result {
         None => home::dist(&root),
     };
     for product in PRODUCTS {
-        for variant in &VARIANTS {
+        for variant in product.variants {
             home::copy(
                 &folder(&root, product, variant),
                 &to.join(product.folder).join(variant.name),
@@ -140,20 +184,25 @@ pub fn folder(root: &Path, product: &Product, variant: &Variant) -> PathBuf {
     home::target(root).join(product.folder).join(variant.name)
 }
 
-/// Builds what has inputs that changed: the variants at the same time, since most of it is one long LTO step on one
-/// core each, and the products of a variant one after the other, since they share what they are built on.
+/// Builds what has inputs that changed: with and without threads at the same time, since most of it is one long LTO
+/// step on one core each, and what has the same flags one after the other, since it shares what it is built on.
 pub fn ensure(kit: &Kit) -> Result {
     let root = home::root()?;
     let compiler = kit.compiler()?;
-    let all = |variant| {
-        PRODUCTS
-            .iter()
-            .try_for_each(|product| ensure_one(kit, &root, &compiler, product, variant))
+    let all = |flags: &Flags| {
+        for product in PRODUCTS {
+            for variant in product.variants {
+                if variant.flags.name == flags.name {
+                    ensure_one(kit, &root, &compiler, product, variant)?;
+                }
+            }
+        }
+        Ok(())
     };
     let outcomes: Vec<Result> = std::thread::scope(|scope| {
-        let jobs: Vec<_> = VARIANTS
-            .iter()
-            .map(|variant| scope.spawn(move || all(variant)))
+        let jobs: Vec<_> = [&SIMD, &THREADS]
+            .into_iter()
+            .map(|flags| scope.spawn(move || all(flags)))
             .collect();
         jobs.into_iter()
             .map(|job| {
@@ -197,7 +246,13 @@ fn inputs(
         hash.write_usize(bytes.len());
         hash.write(bytes);
     };
-    let flags = [variant.rustflags, variant.cargo, variant.wasm_opt, WASM_OPT].concat();
+    let Flags {
+        rustflags,
+        cargo,
+        wasm_opt,
+        ..
+    } = variant.flags;
+    let flags = [rustflags, cargo, variant.cargo, wasm_opt, WASM_OPT].concat();
     add(flags.join(" ").as_bytes());
     add(compiler.as_bytes());
     add(kit.wasm_opt.as_os_str_bytes());
@@ -229,7 +284,7 @@ impl OsStrBytes for Option<PathBuf> {
 }
 
 fn build(kit: &Kit, root: &Path, product: &Product, variant: &Variant, folder: &Path) -> Result {
-    let target = home::target(root).join(format!("engine-{}", variant.name));
+    let target = home::target(root).join(format!("engine-{}", variant.flags.name));
     let mut cargo = kit.cargo()?;
     cargo
         .args([
@@ -241,11 +296,12 @@ fn build(kit: &Kit, root: &Path, product: &Product, variant: &Variant, folder: &
             "engine",
         ])
         .args(["--target", TARGET])
+        .args(variant.flags.cargo)
         .args(variant.cargo)
         .current_dir(root)
         .env("CARGO_TARGET_DIR", &target)
-        .env("RUSTFLAGS", variant.rustflags.join(" "));
-    if variant.cargo.iter().any(|arg| arg.starts_with("-Z")) {
+        .env("RUSTFLAGS", variant.flags.rustflags.join(" "));
+    if variant.flags.cargo.iter().any(|arg| arg.starts_with("-Z")) {
         // Building the library needs no nightly, only leave.
         cargo.env("RUSTC_BOOTSTRAP", "1");
     }
@@ -277,7 +333,9 @@ fn bind(kit: &Kit, product: &Product, wasm: &Path, out: &Path) -> Result {
         .args(["--target", "web", "--out-name", product.package])
         .args(["--no-typescript", "--out-dir"])
         .arg(out);
-    run::check_quietly(&mut bindgen, "wasm-bindgen")
+    run::check_quietly(&mut bindgen, "wasm-bindgen")?;
+    let named = |end: &str| out.join(format!("{}{end}", product.package));
+    shorten(&named(".js"), &named("_bg.wasm"))
 }
 
 /// Lets a thread start without a word on the console. A wasm-bindgen-rayon that calls otherwise is left as it is.
@@ -294,7 +352,7 @@ fn optimise(kit: &Kit, variant: &Variant, wasm: &Path) -> Result {
     let mut wasm_opt = kit.command(program)?;
     wasm_opt
         .args(WASM_OPT)
-        .args(variant.wasm_opt)
+        .args(variant.flags.wasm_opt)
         .arg("-o")
         .args([wasm, wasm]);
     run::check_quietly(&mut wasm_opt, "wasm-opt")

@@ -21,6 +21,7 @@ mod parts;
 mod run;
 mod server;
 mod setup;
+mod shorten;
 mod sizes;
 mod test;
 mod tools;

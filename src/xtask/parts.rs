@@ -7,6 +7,7 @@ use crate::Result;
 use crate::home::{self, read, write};
 use crate::run;
 use crate::setup::{Kit, TARGET};
+use crate::shorten::{shorten, shorten_sheets};
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -51,6 +52,7 @@ pub fn take_apart(kit: &Kit, root: &Path, dist: &Path) -> Result {
         .args(["--no-typescript", "--out-dir"])
         .arg(&work);
     run::check_quietly(&mut bindgen, "wasm-bindgen")?;
+    shorten(&work.join("page.js"), &work.join("page_bg.wasm"))?;
     home::remove(&work.join("main.wasm"))?;
 
     let mut files = home::files_under(&work)?;
@@ -89,7 +91,8 @@ pub fn take_apart(kit: &Kit, root: &Path, dist: &Path) -> Result {
         home::remove(&dist.join(format!("{old}{end}")))?;
     }
     write(&dist.join(format!("{name}.js")), page)?;
-    write(&dist.join(format!("{name}_bg.wasm")), wasm)
+    write(&dist.join(format!("{name}_bg.wasm")), wasm)?;
+    shorten_sheets(dist)
 }
 
 /// Starts `parts/main.rs`, which is built where that was not done yet.

@@ -10,7 +10,7 @@ const GOAL: u64 = 400_000;
 /// The same for the lab in somebody else's page. ARCHITECTURE.md says what keeps the page small.
 const EMBED_GOAL: u64 = 300_000;
 /// This keeps what is reached; lower it with every step.
-const LIMIT: u64 = 382_000;
+const LIMIT: u64 = 351_000;
 
 /// One line of the table: what it is, and its files in dist/. A `*` stands for any letters.
 struct Part(&'static str, &'static [&'static str]);
@@ -48,7 +48,11 @@ const BESIDE: [Part; 3] = [
 ];
 
 /// What comes while the reader is at it already: the picture does not wait for it.
-const LATER: [Part; 3] = [
+const LATER: [Part; 4] = [
+    Part(
+        "float32 check",
+        &["engines/proof/engine.js", "engines/proof/engine_bg.wasm"],
+    ),
     Part("engine with threads", &["engines/simd-threads/*"]),
     Part("fonts", &["www/fonts/*.woff2"]),
     Part(

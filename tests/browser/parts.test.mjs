@@ -69,3 +69,9 @@ test('an embedded page without controls loads no inputs', async () => {
   assert.ok(!parts.some((name) => /part-inputs-/.test(name)), parts.join());
   await bench.sound();
 });
+
+test('a page around the whole bench hears that it is ready', async () => {
+  const bench = await open({ before: `document.addEventListener('lab-ready', () => { window.__ready = document.querySelectorAll('.part-coming').length; });` });
+  await bench.until(() => bench.eval(() => window.__ready !== undefined), 'lab-ready');
+  assert.equal(await bench.eval(() => window.__ready), 0, 'parts still on their way');
+});

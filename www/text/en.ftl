@@ -376,6 +376,7 @@ running = Computing, { $share } % of the rows done.
 running-stop = Stop
 fast-agrees = Float32 check: O within { $error }.
 fast-overflow = { $n } scores are beyond float32 (±3.4e38), so it cannot be compared there.
+fast-missing = Float32 check: its file did not load.
 fast-help = The same attention through the fast kernel (float32, in tiles, with online softmax): the largest difference between its outputs and the float64 ones on the screen.
 
 # ---- links ----

@@ -63,7 +63,7 @@ impl Outbox {
                 return self.open.then_some(job);
             }
             Job::Look { .. } => self.look = Some(job),
-            Job::View(_) | Job::Kernel(_) | Job::Stages(_) | Job::Panic => {
+            Job::View(_) | Job::Check(_) | Job::Kernel(_) | Job::Stages(_) | Job::Panic => {
                 if matches!(job, Job::View(_)) {
                     self.view = Some(job.clone());
                     self.kills = 0;

@@ -15,6 +15,8 @@ pub enum Message {
     Reply(Reply),
     /// The engine cannot start.
     Failed(String),
+    /// The float32 path did not load; the engine goes on.
+    Unchecked(String),
     /// The engine panicked.
     Panic(String),
     /// The script itself failed, or it speaks another version.
@@ -91,6 +93,14 @@ impl Handle {
         set(&message, "threads", threads.into());
         set(&message, "channel", self.channel.as_str().into());
         // Strings and numbers can always be posted; if not, the start times out and says so.
+        let _ = self.worker.post_message(&message);
+    }
+
+    /// Asks for the last view to be held against the float32 path.
+    pub fn check(&self) {
+        let message = Object::new();
+        set(&message, "check", true.into());
+        // As in `init`; without an answer the page shows nothing.
         let _ = self.worker.post_message(&message);
     }
 
@@ -175,6 +185,9 @@ fn parse(data: &JsValue) -> Message {
     let text = |key: &str| get(data, key).and_then(|v| v.as_string());
     if let Some(what) = text("panic") {
         return Message::Panic(what);
+    }
+    if let Some(why) = text("unchecked") {
+        return Message::Unchecked(why);
     }
     if let Some(why) = text("failed") {
         return Message::Failed(why);

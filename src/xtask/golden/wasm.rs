@@ -19,6 +19,9 @@ use std::time::Duration;
 
 /// The longest that one job, or the start of an engine, may take.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// The builds that are asked, by the folders of attention.js. The engine without threads comes in two halves: all stages
+/// at once, and float32, are in `proof`.
+const VARIANTS: [&str; 2] = ["simd", "simd-threads"];
 /// Jobs of each case: the float32 path, the oracle.
 const JOBS: usize = 2;
 
@@ -107,10 +110,15 @@ fn page(root: &Path) -> Result<PathBuf> {
         home::copy(&root.join(&script), &folder.join(&script))?;
     }
     for product in [&engines::ENGINE, &engines::EXPORTS] {
-        for variant in &engines::VARIANTS {
+        for variant in product.variants {
+            let name = match variant.name {
+                "proof" => "simd",
+                "simd" if product.folder == engines::ENGINE.folder => continue,
+                name => name,
+            };
             home::copy(
                 &engines::folder(root, product, variant),
-                &folder.join(product.folder).join(variant.name),
+                &folder.join(product.folder).join(name),
             )?;
         }
     }
@@ -168,9 +176,7 @@ fn answers(
         let parts: Vec<&str> = path.split('/').skip(1).collect();
         match (method, parts.as_slice()) {
             ("GET", ["plan.json"]) => {
-                let names = engines::VARIANTS
-                    .map(|v| format!("\"{}\"", v.name))
-                    .join(",");
+                let names = VARIANTS.map(|name| format!("\"{name}\"")).join(",");
                 let plan = format!(
                     "{{\"variants\":[{names}],\"threads\":{THREADS},\"jobs\":{},\"calls\":{}}}",
                     jobs.len(),
@@ -203,9 +209,9 @@ fn answers(
 
 /// Collects the replies, variant by variant, job by job. `asked`: the cases that attention.js was asked for.
 fn listen(said: &Receiver<News>, jobs: usize, cases: &[Case], asked: &[usize]) -> Result<All> {
-    let mut replies: Vec<Vec<Reply>> = engines::VARIANTS.iter().map(|_| Vec::new()).collect();
-    let mut exports = engines::VARIANTS.map(|v| Gradients {
-        name: v.name,
+    let mut replies: Vec<Vec<Reply>> = VARIANTS.iter().map(|_| Vec::new()).collect();
+    let mut exports = VARIANTS.map(|name| Gradients {
+        name,
         cases: Vec::new(),
     });
     loop {
@@ -231,9 +237,9 @@ fn listen(said: &Receiver<News>, jobs: usize, cases: &[Case], asked: &[usize]) -
                 ));
             }
         };
-        let slot = engines::VARIANTS
+        let slot = VARIANTS
             .iter()
-            .position(|v| v.name == variant)
+            .position(|name| *name == variant)
             .and_then(|v| replies.get_mut(v));
         let slot = slot
             .filter(|s| s.len() == at)
@@ -254,10 +260,10 @@ fn listen(said: &Receiver<News>, jobs: usize, cases: &[Case], asked: &[usize]) -
             asked.len()
         ));
     }
-    let engine: Result<_> = engines::VARIANTS
+    let engine: Result<_> = VARIANTS
         .iter()
         .zip(replies)
-        .map(|(v, replies)| collect(v.name, replies, jobs))
+        .map(|(name, replies)| collect(name, replies, jobs))
         .collect();
     Ok(All {
         engine: engine?,

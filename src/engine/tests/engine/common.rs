@@ -58,6 +58,19 @@ pub fn ask(worker: &mut engine::worker::Worker, job: Job) -> Reply {
     Reply::from_frame(replies.remove(0).into_frame()).unwrap()
 }
 
+/// The float32 path held against the last view, as the page has it done.
+pub fn checked(worker: &mut engine::worker::Worker) -> Option<protocol::FastCheck> {
+    let job = worker.unchecked().unwrap();
+    let view = job.revision().unwrap();
+    match ask(worker, job) {
+        Reply::Checked { of, check } => {
+            assert_eq!(of, view);
+            check
+        }
+        other => panic!("expected a check, got {other:?}"),
+    }
+}
+
 /// A clock that stands still, so that a deadline of 0 ms ends every step.
 pub fn stopped() -> f64 {
     0.0

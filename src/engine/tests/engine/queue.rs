@@ -53,6 +53,34 @@ fn a_job_may_be_sent_again() {
 }
 
 #[test]
+fn a_check_comes_last_and_the_newest_is_the_only_one() {
+    let check = |revision| {
+        Job::Check(protocol::CheckJob {
+            revision: Revision(revision),
+            config: Config::new(Shape::square(1, 1)),
+            head: 0,
+            overflowed: 0,
+            q: vec![1.0],
+            k: vec![1.0],
+            v: vec![1.0],
+            out: vec![1.0],
+        })
+    };
+    let mut queue = Queue::default();
+    assert_eq!(queue.push(check(1)), Effect::Keep, "it stops nothing");
+    queue.push(check(2));
+    queue.push(look_job(3));
+    queue.push(job(4));
+    assert_eq!(next(&mut queue), Some(("compute", 4)));
+    assert!(!queue.is_empty());
+    assert_eq!(next(&mut queue), Some(("compute", 2)), "the check");
+    assert!(queue.is_empty());
+    queue.push(check(5));
+    assert_eq!(queue.push(Job::Cancel), Effect::Cancel);
+    assert!(queue.is_empty());
+}
+
+#[test]
 fn a_look_waits_for_the_view_and_never_stops_it() {
     let mut queue = Queue::default();
     queue.push(job(1));

@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 use crate::{
-    app::Stop,
+    app::{Prove, Stop},
+    beside::after_frame,
     ctx::{Computed, Ctx},
     examples::shelf::{self, Shelf},
     format,
@@ -62,7 +63,21 @@ pub fn Running() -> impl IntoView {
     let ctx = Ctx::get();
     let stop = expect_context::<Stop>();
     let progress = memo(move || ctx.engine.with(|e| e.progress));
-    let check = memo(move || ctx.view.with(|v| v.last().and_then(|t| t.fast.clone())));
+    let prove = expect_context::<Prove>();
+    let asked = StoredValue::new(false);
+    // The picture first, and all that belongs to it: only then is it held against the float32 path.
+    effect(move || {
+        let ready = ctx.view.with(|v| matches!(v, Computed::Ready(_)));
+        if !ready || ctx.coming.get() > 0 || asked.get_value() {
+            return;
+        }
+        asked.set_value(true);
+        after_frame(move || {
+            asked.set_value(false);
+            prove.0.run(());
+        });
+    });
+    let check = memo(move || ctx.checked.get());
     dynamic(move || match (progress.get(), check.get()) {
         (Some((done, total)), _) => {
             let share = 100 * done / total.max(1);
@@ -76,7 +91,10 @@ pub fn Running() -> impl IntoView {
                 </p>
             }
         }
-        (None, Some(check)) => {
+        (None, Some(Err(why))) => view! {
+            <p class="running fast" title=why data-name="unchecked">{t("fast-missing")}</p>
+        },
+        (None, Some(Ok(check))) => {
             let words = if check.overflowed > 0 {
                 tf("fast-overflow", &[("n", &check.overflowed)])
             } else {
