@@ -31,7 +31,8 @@ if (process.argv.includes('--write')) {
 
 Each cell is a test of the browser suite on what \`cargo xtask dist\` made, and says what it found. *Same bits*: every
 score, weight, output and read-out is the same float64 as on a page of its own. *threads* or *one thread*: the engine
-that runs when one with threads is asked for; both compute the same bits.
+that runs when one with threads is asked for; both compute the same bits. *Height follows*: the element \`<attention-lab>\`
+is as high as what it holds, also when its column gets narrow and when a sentence appears in it.
 
 ${table}
 

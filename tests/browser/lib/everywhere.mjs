@@ -18,6 +18,7 @@ export const ROWS = {
   isolated: 'iframe in an isolated page',
   csp: 'strict Content-Security-Policy',
   hidden: 'hidden at first',
+  tab: 'in a tab behind another one',
   ten: 'ten on one page',
   subpath: 'under a sub-path',
   offline: 'offline, second visit',
