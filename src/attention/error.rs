@@ -133,3 +133,42 @@ impl fmt::Display for InputError {
 }
 
 impl Error for InputError {}
+
+/// What is wrong with tokens for a [`Cache`](crate::Cache), or with a call on it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CacheError {
+    /// A tensor has another number of cells than the shape says, or one that is not finite.
+    Input(InputError),
+    /// There is no room for so many tokens.
+    Full {
+        /// Tokens that fit in beside those that are there.
+        room: usize,
+        /// Tokens that came.
+        got: usize,
+    },
+    /// The keys went through another norm or rotation than the call asks for.
+    OtherPlaces,
+}
+
+impl fmt::Display for CacheError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(error) => error.fmt(f),
+            Self::Full { room, got } => write!(
+                f,
+                "tokens: expected at most {room}, got {got}. Make a cache of more capacity, or shorten this one."
+            ),
+            Self::OtherPlaces => f.write_str(
+                "k: expected the norm and rotation that the cache's keys went through, got another. Use those of the cache.",
+            ),
+        }
+    }
+}
+
+impl Error for CacheError {}
+
+impl From<InputError> for CacheError {
+    fn from(error: InputError) -> Self {
+        Self::Input(error)
+    }
+}

@@ -7,6 +7,7 @@
 //! - [`masks`] and [`positions`] are registries: one file per scheme, one line each.
 //! - [`naive`] is the oracle: float64, row by row or everything at once, with gradients and the Jacobian of a row.
 //! - [`tiled`] is the fast path: float32, online softmax over blocks of keys, memory linear in the length.
+//! - [`Cache`] keeps keys and values from call to call, as in decoding.
 //! - [`lanes`] are the vectors it runs on, [`rows`] how its rows are shared out.
 //!
 //! Deliberately absent: browsers, serialisation, thread pools. Nothing here panics on numbers a reader can type, and
@@ -31,6 +32,7 @@
 #![deny(unsafe_code)] // but for `lanes::simd128`, on whose instructions it stands
 
 mod bits;
+mod cache;
 mod error;
 pub mod lanes;
 pub mod limits;
@@ -47,7 +49,8 @@ pub mod tiled;
 pub mod trace;
 
 pub use bits::BitMatrix;
-pub use error::{InputError, SpecError};
+pub use cache::Cache;
+pub use error::{CacheError, InputError, SpecError};
 pub use masks::{Coverage, MaskScheme, MaskUse, Reach};
 pub use naive::Inputs;
 pub use param::{Param, ParamKind, Value};

@@ -10,6 +10,11 @@ const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// 1.5 · 2⁵²: adding it rounds to a whole number, which then stands in the low bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
+/// The nearest float32, held at its ends.
+pub(crate) fn narrow(x: f64) -> f32 {
+    (x as f32).clamp(-f32::MAX, f32::MAX)
+}
+
 /// eˣ. 0 for −∞ and where the result is below half of the least subnormal (x < −745.13…), +∞ above 709.78….
 #[must_use]
 #[inline]

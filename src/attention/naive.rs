@@ -25,8 +25,8 @@ mod sums;
 
 pub(crate) use backward::backward_by_rows;
 pub use backward::{Gradients, backward, row_gradient};
-pub(crate) use element::check;
 pub use element::{Element, Inputs};
+pub(crate) use element::{Heads, check};
 pub use forward::{Forward, forward};
 pub use jacobian::{jacobian, jacobian_norm};
 pub use prepare::Prepared;

@@ -2,7 +2,7 @@
 //!
 //! Always in float64, for the oracle and the fast path alike.
 
-use crate::math::sin_cos;
+use crate::math::{narrow, sin_cos};
 use crate::naive::hold;
 use crate::spec::AttentionSpec;
 use std::ops::Range;
@@ -12,6 +12,16 @@ use std::ops::Range;
 pub(crate) enum Side {
     Queries,
     Keys,
+}
+
+/// Whether keys go through the same in both: norm, and rotation by the place.
+pub(crate) fn same_keys(a: &AttentionSpec, b: &AttentionSpec) -> bool {
+    let turns = a.turns().iter().zip(b.turns());
+    a.qk_norm() == b.qk_norm()
+        && a.turns().len() == b.turns().len()
+        && turns.fold(true, |same, (a, b)| {
+            same && a.k_offset == b.k_offset && a.pairs == b.pairs && a.frequencies == b.frequencies
+        })
 }
 
 /// Tables for all places of one side; the same for every head.
@@ -74,6 +84,25 @@ impl Places {
         }
         for table in &self.turns {
             table.turn(row, index, 1.0);
+        }
+    }
+
+    /// Whether there is a norm or a rotation at all.
+    pub(crate) fn change_something(&self) -> bool {
+        self.epsilon.is_some() || !self.turns.is_empty()
+    }
+
+    /// Norms and turns float32 rows of that width in place, the first of these places on: in float64, and rounds once.
+    pub(crate) fn apply_all(&self, rows: &mut [f32], width: usize) {
+        let mut wide = vec![0.0; width];
+        for (at, row) in rows.chunks_exact_mut(width).enumerate() {
+            for (wide, &x) in wide.iter_mut().zip(row.iter()) {
+                *wide = f64::from(x);
+            }
+            self.apply(&mut wide, at);
+            for (x, &wide) in row.iter_mut().zip(&wide) {
+                *x = narrow(wide);
+            }
         }
     }
 

@@ -41,6 +41,7 @@ mod shared;
 mod tile;
 
 use crate::lanes::Lane;
+use crate::math::narrow;
 use crate::naive::{self, Inputs, Prepared, RowBuffers};
 use crate::rows::RowRunner;
 use crate::shape::HeadIdx;
@@ -50,7 +51,6 @@ use block::Scratch;
 pub use call::CallError;
 use cut::{Tasks, Watch, at_least, with_one_of};
 use few::FewScratch;
-use pack::narrow;
 use shared::Shared;
 use std::sync::Mutex;
 
@@ -142,6 +142,7 @@ pub fn forward_into<L: Lane, R: RowRunner>(
 ) -> Result<usize, CallError> {
     let shape = spec.shape();
     inputs.check_shape(spec)?;
+    inputs.check_places(spec)?;
     call::check_length("out", out, shape.out_len())?;
     call::check_length("lse", lse, shape.rows())?;
     let watch = Watch::new(runner);
@@ -156,7 +157,7 @@ pub fn forward_into<L: Lane, R: RowRunner>(
         } = workspace;
         at_least(scratches, threads);
         let rows = block::rows(spec, threads);
-        let sources = shared.sources(inputs);
+        let sources = shared.sources(shape, inputs);
         lse.fill(0.0);
         watch.for_each(
             Tasks::new(shape, rows, out, lse),
@@ -191,8 +192,18 @@ pub fn forward_into<L: Lane, R: RowRunner>(
 /// ```
 #[must_use]
 pub fn scratch_bytes(spec: &AttentionSpec, threads: usize) -> usize {
+    scratch(spec, threads, false)
+}
+
+/// [`scratch_bytes`] of a call whose keys and values lie in a [`Cache`](crate::Cache).
+#[must_use]
+pub fn cached_scratch_bytes(spec: &AttentionSpec, threads: usize) -> usize {
+    scratch(spec, threads, true)
+}
+
+fn scratch(spec: &AttentionSpec, threads: usize, placed: bool) -> usize {
     let shape = spec.shape();
-    shared::bytes(spec)
+    shared::bytes(spec, placed)
         + if few::suits(shape) {
             few::bytes(shape)
         } else {
@@ -203,7 +214,7 @@ pub fn scratch_bytes(spec: &AttentionSpec, threads: usize) -> usize {
 }
 
 /// How many times [`forward_into`] asks [`RowRunner::keep_going`] on so many threads: what progress is measured by. Rows
-/// that the oracle computes ask once more each.
+/// that the oracle computes ask once more each; keys of a [`Cache`](crate::Cache), which need no rotation, fewer.
 #[must_use]
 pub fn steps(spec: &AttentionSpec, threads: usize) -> usize {
     let shape = spec.shape();
@@ -229,7 +240,8 @@ pub fn steps(spec: &AttentionSpec, threads: usize) -> usize {
 pub struct Gradients {
     /// At the queries, before norm and rotation `[heads, n_q, d_k]`.
     pub d_q: Vec<f32>,
-    /// At the keys, before norm and rotation `[kv_heads, n_k, d_k]`: the sum over the heads that read them.
+    /// At the keys, before norm and rotation `[kv_heads, n_k, d_k]`: the sum over the heads that read them. At those of a
+    /// [`Cache`](crate::Cache) as they lie in it.
     pub d_k: Vec<f32>,
     /// At the values `[kv_heads, n_k, d_v]`.
     pub d_v: Vec<f32>,
@@ -300,6 +312,7 @@ pub fn backward_into<L: Lane, R: RowRunner>(
     naive::check("out", out, &[shape.heads, shape.n_q, shape.d_v])?;
     let d_out_size = naive::check("d_out", d_out, &[shape.heads, shape.n_q, shape.d_v])?;
     inputs.check_shape(spec)?;
+    inputs.check_places(spec)?;
     call::check_length("lse", lse, shape.rows())?;
     call::check_length("d_q", &gradients.d_q, shape.q_len())?;
     call::check_length("d_k", &gradients.d_k, shape.k_len())?;
@@ -359,7 +372,7 @@ fn by_oracle<R: RowRunner>(
 /// thousand for each thread, and one to four times the gradients at the queries.
 #[must_use]
 pub fn backward_scratch_bytes(spec: &AttentionSpec, threads: usize) -> usize {
-    shared::bytes(spec) + backward::bytes(spec, threads.max(1))
+    shared::bytes(spec, false) + backward::bytes(spec, threads.max(1))
 }
 
 /// How many times [`backward_into`] asks [`RowRunner::keep_going`].

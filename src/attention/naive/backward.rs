@@ -21,7 +21,8 @@ use crate::spec::AttentionSpec;
 pub struct Gradients {
     /// At the queries, before norm and rotation `[heads, n_q, d_k]`.
     pub d_q: Vec<f64>,
-    /// At the keys, before norm and rotation `[kv_heads, n_k, d_k]`: the sum over the heads that read them.
+    /// At the keys, before norm and rotation `[kv_heads, n_k, d_k]`: the sum over the heads that read them. At those of a
+    /// [`Cache`](crate::Cache) as they lie in it.
     pub d_k: Vec<f64>,
     /// At the values `[kv_heads, n_k, d_v]`.
     pub d_v: Vec<f64>,
@@ -43,12 +44,12 @@ pub fn backward<T: Element>(
 ) -> Result<Gradients, InputError> {
     let shape = spec.shape();
     check("d_out", d_out, &[shape.heads, shape.n_q, shape.d_v])?;
-    let v: Vec<f64> = inputs.v().iter().map(|x| x.wide()).collect();
     let mut g = Gradients::zero(spec);
     g.d_scores.reserve_exact(shape.scores_len());
     for head in shape.head_indices() {
         let kv = shape.kv_head(head);
         let k_rows = kv.0 * shape.n_k..(kv.0 + 1) * shape.n_k;
+        let values: Vec<f64> = inputs.v(kv).iter().map(|x| x.wide()).collect();
         for q in shape.queries() {
             let cells = shape.scores_row(head, q);
             let row = Row {
@@ -57,7 +58,7 @@ pub fn backward<T: Element>(
                 sink_weight: f.summaries[shape.row(head, q)].sink_weight,
                 query: &f.q_pos[shape.q_row(head, q)],
                 keys: &f.k_pos[k_rows.start * shape.d_k..k_rows.end * shape.d_k],
-                values: &v[k_rows.start * shape.d_v..k_rows.end * shape.d_v],
+                values: &values,
             };
             let d_scores = g.add_row(spec, head, q, &row, &d_out[shape.out_row(head, q)]);
             g.d_scores.extend_from_slice(&d_scores);
@@ -174,11 +175,15 @@ impl Gradients {
                 places.apply_backward(&mut self.d_q[at.clone()], &wide(&inputs.q()[at]), q.0);
             }
         }
+        if inputs.keys_are_placed() {
+            return;
+        }
         let places = Places::new(spec, Side::Keys);
         for kv in (0..shape.kv_heads).map(KvHeadIdx) {
-            for k in shape.keys() {
+            let keys = inputs.k(kv).chunks_exact(shape.d_k);
+            for (k, key) in shape.keys().zip(keys) {
                 let at = shape.k_row(kv, k);
-                places.apply_backward(&mut self.d_k[at.clone()], &wide(&inputs.k()[at]), k.0);
+                places.apply_backward(&mut self.d_k[at], &wide(key), k.0);
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Checked inputs in float32 or float64.
 
-use crate::error::InputError;
+use crate::error::{CacheError, InputError};
+use crate::prepare::same_keys;
+use crate::shape::KvHeadIdx;
 use crate::spec::AttentionSpec;
 
 /// A number that a tensor is made of: `f32` or `f64`.
@@ -36,19 +38,62 @@ impl Element for f64 {
     }
 }
 
+/// The rows of a tensor, head by head, where heads may have room between them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heads<'a, T> {
+    cells: &'a [T],
+    /// Numbers of a head.
+    len: usize,
+    /// Numbers from the start of a head to that of the next.
+    stride: usize,
+}
+
+impl<'a, T> Heads<'a, T> {
+    /// Heads of `len` numbers, one behind the other.
+    pub(crate) const fn dense(cells: &'a [T], len: usize) -> Self {
+        Self {
+            cells,
+            len,
+            stride: len,
+        }
+    }
+
+    /// The first `len` numbers of each `stride`.
+    pub(crate) const fn apart(cells: &'a [T], len: usize, stride: usize) -> Self {
+        Self { cells, len, stride }
+    }
+
+    /// The rows of a head.
+    #[inline(always)]
+    pub(crate) fn of(self, head: KvHeadIdx) -> &'a [T] {
+        &self.cells[head.0 * self.stride..][..self.len]
+    }
+
+    /// Numbers in all heads.
+    fn total(self) -> usize {
+        match self.stride {
+            0 => 0,
+            stride => self.cells.len() / stride * self.len,
+        }
+    }
+}
+
 /// Q, K and V of a call: of the right length, and every cell finite.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a, T> {
     q: &'a [T],
-    k: &'a [T],
-    v: &'a [T],
+    k: Heads<'a, T>,
+    v: Heads<'a, T>,
     sizes: [f64; 3],
+    /// A spec that says what the keys went through; `None` where they did not yet.
+    kept: Option<&'a AttentionSpec>,
 }
 
 impl<'a, T: Element> Inputs<'a, T> {
     /// Checks `q` `[heads, n_q, d_k]`, `k` `[kv_heads, n_k, d_k]` and `v` `[kv_heads, n_k, d_v]`, all row-major.
     ///
     /// Fails at the first tensor of another length, or the first cell that is NaN or infinite, with its index.
+    /// Keys and values that stay from call to call are checked once by a [`Cache`](crate::Cache).
     ///
     /// ```
     /// use attention::{AttentionSpec, Config, Inputs, Shape};
@@ -69,7 +114,30 @@ impl<'a, T: Element> Inputs<'a, T> {
             check("k", k, &[shape.kv_heads, shape.n_k, shape.d_k])?,
             check("v", v, &[shape.kv_heads, shape.n_k, shape.d_v])?,
         ];
-        Ok(Self { q, k, v, sizes })
+        Ok(Self {
+            q,
+            k: Heads::dense(k, shape.n_k * shape.d_k),
+            v: Heads::dense(v, shape.n_k * shape.d_v),
+            sizes,
+            kept: None,
+        })
+    }
+
+    /// Keys and values that were checked before, and whose largest sizes are known; `kept` says what the keys went through.
+    pub(crate) const fn kept(
+        (q, q_size): (&'a [T], f64),
+        k: Heads<'a, T>,
+        v: Heads<'a, T>,
+        [k_size, v_size]: [f64; 2],
+        kept: &'a AttentionSpec,
+    ) -> Self {
+        Self {
+            q,
+            k,
+            v,
+            sizes: [q_size, k_size, v_size],
+            kept: Some(kept),
+        }
     }
 
     /// The largest sizes of a cell of Q, K and V.
@@ -78,13 +146,21 @@ impl<'a, T: Element> Inputs<'a, T> {
         self.sizes
     }
 
+    /// Whether the keys went through norm and rotation before, as those of a [`Cache`](crate::Cache) have.
+    #[must_use]
+    pub const fn keys_are_placed(&self) -> bool {
+        self.kept.is_some()
+    }
+
     /// Refuses inputs that were checked for another shape.
     pub(crate) fn check_shape(&self, spec: &AttentionSpec) -> Result<(), InputError> {
         let shape = spec.shape();
         let lengths = [
             ("q", self.q.len(), shape.q_len()),
-            ("k", self.k.len(), shape.k_len()),
-            ("v", self.v.len(), shape.v_len()),
+            ("k", self.k.total(), shape.k_len()),
+            ("v", self.v.total(), shape.v_len()),
+            ("k", self.k.len, shape.n_k * shape.d_k),
+            ("v", self.v.len, shape.n_k * shape.d_v),
         ];
         for (tensor, got, expected) in lengths {
             if got != expected {
@@ -98,22 +174,39 @@ impl<'a, T: Element> Inputs<'a, T> {
         Ok(())
     }
 
+    /// Refuses keys that went through something else than `spec` asks for.
+    pub(crate) fn check_places(&self, spec: &AttentionSpec) -> Result<(), CacheError> {
+        match self.kept {
+            Some(kept) if !same_keys(kept, spec) => Err(CacheError::OtherPlaces),
+            _ => Ok(()),
+        }
+    }
+
     /// Queries `[heads, n_q, d_k]`.
     #[must_use]
     pub const fn q(&self) -> &'a [T] {
         self.q
     }
 
-    /// Keys `[kv_heads, n_k, d_k]`.
+    /// Keys of a head `[n_k, d_k]`, as they were given, or after norm and rotation where [`Inputs::keys_are_placed`].
+    ///
+    /// Panics where there is no such head.
     #[must_use]
-    pub const fn k(&self) -> &'a [T] {
-        self.k
+    pub fn k(&self, head: KvHeadIdx) -> &'a [T] {
+        self.k.of(head)
     }
 
-    /// Values `[kv_heads, n_k, d_v]`.
+    /// Values of a head `[n_k, d_v]`.
+    ///
+    /// Panics where there is no such head.
     #[must_use]
-    pub const fn v(&self) -> &'a [T] {
-        self.v
+    pub fn v(&self, head: KvHeadIdx) -> &'a [T] {
+        self.v.of(head)
+    }
+
+    /// Keys and values of all heads.
+    pub(crate) const fn heads(&self) -> [Heads<'a, T>; 2] {
+        [self.k, self.v]
     }
 }
 

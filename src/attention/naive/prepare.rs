@@ -30,18 +30,18 @@ impl Prepared {
         let shape = spec.shape();
         let kv = shape.kv_head(head);
         let wide = |cells: &[T]| -> Vec<f64> { cells.iter().map(|c| c.wide()).collect() };
-        let n_rows =
-            |first: usize, n: usize, width: usize| first * n * width..(first + 1) * n * width;
-
-        let mut q_pos = wide(&inputs.q()[n_rows(head.0, shape.n_q, shape.d_k)]);
+        let of_head = shape.n_q * shape.d_k;
+        let mut q_pos = wide(&inputs.q()[head.0 * of_head..][..of_head]);
         let places = Places::new(spec, Side::Queries);
         for (i, row) in q_pos.chunks_exact_mut(shape.d_k).enumerate() {
             places.apply(row, i);
         }
-        let mut k_pos = wide(&inputs.k()[n_rows(kv.0, shape.n_k, shape.d_k)]);
-        let places = Places::new(spec, Side::Keys);
-        for (j, row) in k_pos.chunks_exact_mut(shape.d_k).enumerate() {
-            places.apply(row, j);
+        let mut k_pos = wide(inputs.k(kv));
+        if !inputs.keys_are_placed() {
+            let places = Places::new(spec, Side::Keys);
+            for (j, row) in k_pos.chunks_exact_mut(shape.d_k).enumerate() {
+                places.apply(row, j);
+            }
         }
         let mut k_columns = vec![0.0; k_pos.len()];
         for (j, row) in k_pos.chunks_exact(shape.d_k).enumerate() {
@@ -58,7 +58,7 @@ impl Prepared {
         } else {
             Vec::new()
         };
-        let v = wide(&inputs.v()[n_rows(kv.0, shape.n_k, shape.d_v)]);
+        let v = wide(inputs.v(kv));
         Self {
             spec: spec.clone(),
             head,

@@ -12,11 +12,10 @@ mod tiles;
 
 use super::block::fit;
 use super::cut::with_one_of;
-use super::pack::narrow;
 use super::shared::{SAFE, Shared, Sources};
 use super::tile::{Eight, KEYS, ROWS, STRIPS, Scores, Tile, WIDE};
 use crate::lanes::{Lane, WIDTH};
-use crate::math;
+use crate::math::{self, narrow};
 use crate::naive::Inputs;
 use crate::prepare::{Places, Side};
 use crate::rows::RowRunner;
@@ -232,7 +231,7 @@ impl BackwardScratch {
         let call = Call {
             spec,
             shared,
-            sources: shared.sources(inputs),
+            sources: shared.sources(shape, inputs),
             saved,
             deltas,
             lse,
@@ -264,8 +263,12 @@ impl BackwardScratch {
             |(), task| with_one_of(threads, |scratch| scratch.run::<L>(&call, task, runner)),
         );
         self.queries::<L>(spec, cut, to.d_q);
-        turn_back(spec, Side::Queries, inputs.q(), to.d_q, runner);
-        turn_back(spec, Side::Keys, inputs.k(), to.d_k, runner);
+        let queries = |head: usize| &inputs.q()[head * shape.n_q * shape.d_k..];
+        turn_back(spec, Side::Queries, queries, to.d_q, runner);
+        if !inputs.keys_are_placed() {
+            let keys = |head: usize| inputs.k(KvHeadIdx(head));
+            turn_back(spec, Side::Keys, keys, to.d_k, runner);
+        }
     }
 
     /// D and the log-sum-exps of all rows.
@@ -351,11 +354,11 @@ fn scale<L: Lane>(cells: &mut [f32], factor: f64) {
     }
 }
 
-/// Back through rotation and norm, in float64.
-fn turn_back<R: RowRunner>(
+/// Back through rotation and norm, in float64; `rows_of` a head are what went through them.
+fn turn_back<'a, R: RowRunner>(
     spec: &AttentionSpec,
     side: Side,
-    inputs: &[f32],
+    rows_of: impl Fn(usize) -> &'a [f32] + Sync + Send,
     gradients: &mut [f32],
     runner: &R,
 ) {
@@ -364,11 +367,11 @@ fn turn_back<R: RowRunner>(
         side,
         gradients,
         runner,
-        |head, n, places: &Places, first, rows| {
+        |head, places: &Places, first, rows| {
             let width = spec.shape().d_k;
             let (mut wide, mut input) = (vec![0.0; width], vec![0.0; width]);
             for (at, row) in rows.chunks_exact_mut(width).enumerate() {
-                let from = &inputs[(head * n + first + at) * width..][..width];
+                let from = &rows_of(head)[(first + at) * width..][..width];
                 for ((wide, input), (&x, &from)) in
                     wide.iter_mut().zip(&mut input).zip(row.iter().zip(from))
                 {

@@ -6,7 +6,7 @@ use super::shared::{Shared, Sources};
 use super::tile::{self, Eight, KEYS, ROWS, STRIPS, Scores, Strip, Tile, WIDE};
 use crate::lanes::{Lane, WIDTH, exp2};
 use crate::masks::{Coverage, Reach};
-use crate::math::ln;
+use crate::math::{ln, narrow};
 use crate::shape::{HeadIdx, Shape};
 use crate::spec::{AttentionSpec, Hidden};
 use std::ops::Range;
@@ -56,7 +56,7 @@ impl State {
     /// Before any key. A sink is a key that came first, with logit `sink` and value 0.
     pub(super) fn new(sink: Option<f64>) -> Self {
         let (max, sum) = match sink {
-            Some(sink) => (pack::narrow(sink * std::f64::consts::LOG2_E), 1.0),
+            Some(sink) => (narrow(sink * std::f64::consts::LOG2_E), 1.0),
             // Not −∞, from which nothing could be subtracted: a row that has seen nothing keeps this and sum 0.
             None => (f32::MIN, 0.0),
         };
@@ -82,7 +82,7 @@ impl State {
         if sum == 0.0 {
             return f32::NEG_INFINITY;
         }
-        pack::narrow(ln(f64::from(sum)) + f64::from(self.max[r]) * std::f64::consts::LN_2)
+        narrow(ln(f64::from(sum)) + f64::from(self.max[r]) * std::f64::consts::LN_2)
     }
 
     /// Turns scores into exponentials and takes them into maxima and sums; what unfinished outputs have to be multiplied
@@ -213,8 +213,7 @@ impl Scratch {
         self.out[..groups * columns].fill([[[0.0; WIDTH]; 2]; ROWS]);
         self.state[..groups].fill(State::new(spec.sink(block.head)));
 
-        let k = &sources.k[kv.0 * shape.n_k * shape.d_k..][..shape.n_k * shape.d_k];
-        let v = &sources.v[kv.0 * shape.n_k * shape.d_v..][..shape.n_k * shape.d_v];
+        let (k, v) = (sources.k.of(kv), sources.v.of(kv));
         let queries = block.first..block.first + count;
         self.reach.clear();
         if !spec.config().masks.is_empty() {

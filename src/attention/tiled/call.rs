@@ -1,6 +1,6 @@
 //! What can be wrong with a call.
 
-use crate::error::InputError;
+use crate::error::{CacheError, InputError};
 use crate::rows::Stopped;
 
 /// Why a call has no result.
@@ -8,6 +8,8 @@ use crate::rows::Stopped;
 pub enum CallError {
     /// A tensor is of another length, or not finite.
     Input(InputError),
+    /// The inputs are a cache's, and not made for this call.
+    Cache(CacheError),
     /// The runner said to stop.
     Stopped,
 }
@@ -16,6 +18,7 @@ impl std::fmt::Display for CallError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Input(error) => error.fmt(f),
+            Self::Cache(error) => error.fmt(f),
             Self::Stopped => Stopped.fmt(f),
         }
     }
@@ -26,6 +29,12 @@ impl std::error::Error for CallError {}
 impl From<InputError> for CallError {
     fn from(error: InputError) -> Self {
         Self::Input(error)
+    }
+}
+
+impl From<CacheError> for CallError {
+    fn from(error: CacheError) -> Self {
+        Self::Cache(error)
     }
 }
 

@@ -6,11 +6,12 @@
 
 use super::block::{State, fit};
 use super::logits::Logits;
-use super::pack::{four, narrow, size};
+use super::pack::{four, size};
 use super::shared::{Shared, Sources};
 use super::tile::{KEYS, ROWS, STRIPS, Scores, Strip};
 use crate::lanes::{Lane, WIDTH, exp2};
 use crate::masks::Coverage;
+use crate::math::narrow;
 use crate::naive::Inputs;
 use crate::rows::RowRunner;
 use crate::shape::{HeadIdx, KvHeadIdx, QueryIdx, Shape};
@@ -102,7 +103,7 @@ impl FewScratch {
     ) {
         let shape = spec.shape();
         let sizes = Sizes::of(shape);
-        let sources = shared.sources(inputs);
+        let sources = shared.sources(shape, inputs);
         let all = shape.kv_heads * sizes.groups;
         let v_cells = ROWS * sizes.v_row;
         fit(&mut self.q, all * ROWS * sizes.q_row, [0.0; WIDTH]);
@@ -222,8 +223,7 @@ fn part<L: Lane, const N: usize, const K: usize, const C: usize>(
     task: Task<'_>,
 ) {
     let shape = spec.shape();
-    let k = &sources.k[task.kv.0 * shape.n_k * shape.d_k..][..shape.n_k * shape.d_k];
-    let v = &sources.v[task.kv.0 * shape.n_k * shape.d_v..][..shape.n_k * shape.d_v];
+    let (k, v) = (sources.k.of(task.kv), sources.v.of(task.kv));
     // Row `r` of the key/value head: which head and query.
     let place = |r: usize| {
         let row = task.kv.0 * rows(shape) + r.min(rows(shape) - 1);

@@ -1,10 +1,10 @@
 //! From dot products to logits: soft cap, bias and mask, as exponents of 2.
 
-use super::pack::narrow;
 use super::shared::{Shared, Units};
 use super::tile::{ROWS, Strip, WIDE};
 use crate::lanes::{Lane, WIDTH, tanh};
 use crate::masks::{Coverage, Reach};
+use crate::math::narrow;
 use crate::shape::{HeadIdx, KeyIdx, QueryIdx, Shape};
 use crate::spec::{AttentionSpec, Hidden};
 use std::f64::consts::LOG2_E;

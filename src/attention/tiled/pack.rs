@@ -91,11 +91,6 @@ pub(super) fn size<L: Lane>(cells: &[f32]) -> f32 {
     rest.iter().fold(all, |m, x| m.max(x.abs()))
 }
 
-/// The nearest float32, held at its ends.
-pub(super) fn narrow(x: f64) -> f32 {
-    (x as f32).clamp(-f32::MAX, f32::MAX)
-}
-
 /// Copies rows of tiles `[⌈width / 8⌉][4][8]` into `rows` `[rows][width]`, each cell divided by the divisor of its row, or
 /// 0 where that is 0.
 pub(super) fn unpack<L: Lane>(

@@ -1,12 +1,13 @@
 //! What all rows of a call share: the inputs after norm and rotation, their sizes, the bias.
 
-use super::pack::{narrow, size};
+use super::pack::size;
 use super::tile::KEYS;
 use crate::lanes::Lane;
-use crate::naive::Inputs;
+use crate::math::narrow;
+use crate::naive::{Heads, Inputs};
 use crate::prepare::{Places, Side};
 use crate::rows::RowRunner;
-use crate::shape::{HeadIdx, Shape};
+use crate::shape::{HeadIdx, KvHeadIdx, Shape};
 use crate::spec::AttentionSpec;
 use std::f64::consts::LOG2_E;
 
@@ -40,8 +41,8 @@ pub(super) struct Sizes {
 #[derive(Clone, Copy)]
 pub(super) struct Sources<'a> {
     pub(super) q: &'a [f32],
-    pub(super) k: &'a [f32],
-    pub(super) v: &'a [f32],
+    pub(super) k: Heads<'a, f32>,
+    pub(super) v: Heads<'a, f32>,
 }
 
 /// How scores become exponents of 2.
@@ -78,13 +79,13 @@ fn bias_len(shape: Shape) -> usize {
     shape.n_q + shape.n_k.next_multiple_of(KEYS)
 }
 
-/// Bytes that [`Shared`] takes.
-pub(super) fn bytes(spec: &AttentionSpec) -> usize {
+/// Bytes that [`Shared`] takes; `placed`: where the keys went through norm and rotation before.
+pub(super) fn bytes(spec: &AttentionSpec, placed: bool) -> usize {
     let shape = spec.shape();
-    let turned = if turns(spec) {
-        shape.q_len() + shape.k_len()
-    } else {
-        0
+    let turned = match (turns(spec), placed) {
+        (false, _) => 0,
+        (true, true) => shape.q_len(),
+        (true, false) => shape.q_len() + shape.k_len(),
     };
     let bias = if spec.has_bias() {
         shape.heads * bias_len(shape)
@@ -107,19 +108,25 @@ impl Shared {
         self.k.clear();
         if turns(spec) {
             self.q.reserve_exact(shape.q_len());
-            self.k.reserve_exact(shape.k_len());
-            turn(spec, Side::Queries, inputs.q(), &mut self.q, runner);
-            turn(spec, Side::Keys, inputs.k(), &mut self.k, runner);
+            self.q.extend_from_slice(inputs.q());
+            turn(spec, Side::Queries, &mut self.q, runner);
         }
-        let [q, k, v] = inputs.sizes();
-        self.sizes = if turns(spec) {
-            Sizes {
-                q: f64::from(size::<L>(&self.q)),
-                k: f64::from(size::<L>(&self.k)),
-                v,
+        if turns(spec) && !inputs.keys_are_placed() {
+            self.k.reserve_exact(shape.k_len());
+            for head in (0..shape.kv_heads).map(KvHeadIdx) {
+                self.k.extend_from_slice(inputs.k(head));
             }
-        } else {
-            Sizes { q, k, v }
+            turn(spec, Side::Keys, &mut self.k, runner);
+        }
+        let or = |turned: &[f32], raw| match turned {
+            [] => raw,
+            _ => f64::from(size::<L>(turned)),
+        };
+        let [q, k, v] = inputs.sizes();
+        self.sizes = Sizes {
+            q: or(&self.q, q),
+            k: or(&self.k, k),
+            v,
         };
         self.bias.clear();
         self.largest_bias = 0.0;
@@ -140,13 +147,21 @@ impl Shared {
         }
     }
 
-    /// What stands in for the inputs.
-    pub(super) fn sources<'a>(&'a self, inputs: &Inputs<'a, f32>) -> Sources<'a> {
-        let or = |turned: &'a [f32], raw: &'a [f32]| if turned.is_empty() { raw } else { turned };
+    /// What stands in for the inputs of this shape.
+    pub(super) fn sources<'a>(&'a self, shape: Shape, inputs: &Inputs<'a, f32>) -> Sources<'a> {
+        let [k, v] = inputs.heads();
         Sources {
-            q: or(&self.q, inputs.q()),
-            k: or(&self.k, inputs.k()),
-            v: inputs.v(),
+            q: if self.q.is_empty() {
+                inputs.q()
+            } else {
+                &self.q
+            },
+            k: if self.k.is_empty() {
+                k
+            } else {
+                Heads::dense(&self.k, shape.n_k * shape.d_k)
+            },
+            v,
         }
     }
 
@@ -194,38 +209,21 @@ impl Shared {
     }
 }
 
-/// Norms and turns all rows of one side, in float64, and rounds once.
-fn turn<R: RowRunner>(
-    spec: &AttentionSpec,
-    side: Side,
-    rows: &[f32],
-    turned: &mut Vec<f32>,
-    runner: &R,
-) {
-    turned.extend_from_slice(rows);
-    by_places(spec, side, turned, runner, |_, _, places, _, rows| {
-        let width = spec.shape().d_k;
-        let mut wide = vec![0.0; width];
-        for (at, row) in rows.chunks_exact_mut(width).enumerate() {
-            for (wide, &x) in wide.iter_mut().zip(row.iter()) {
-                *wide = f64::from(x);
-            }
-            places.apply(&mut wide, at);
-            for (x, &wide) in row.iter_mut().zip(&wide) {
-                *x = narrow(wide);
-            }
-        }
+/// Norms and turns all rows of one side.
+fn turn<R: RowRunner>(spec: &AttentionSpec, side: Side, rows: &mut [f32], runner: &R) {
+    by_places(spec, side, rows, runner, |_, places, _, rows| {
+        places.apply_all(rows, spec.shape().d_k);
     });
 }
 
-/// Does `work(head, rows of a head, tables, first place, rows)` for some places of a head at a time; nothing where neither
+/// Does `work(head, tables, first place, rows)` for some places of a head at a time; nothing where neither
 /// norm nor rotation is asked for.
 pub(super) fn by_places<R: RowRunner>(
     spec: &AttentionSpec,
     side: Side,
     rows: &mut [f32],
     runner: &R,
-    work: impl Fn(usize, usize, &Places, usize, &mut [f32]) + Sync + Send,
+    work: impl Fn(usize, &Places, usize, &mut [f32]) + Sync + Send,
 ) {
     if !turns(spec) {
         return;
@@ -253,7 +251,7 @@ pub(super) fn by_places<R: RowRunner>(
                 let first = part * PLACES;
                 let places = Places::of(spec, side, first..(first + PLACES).min(n));
                 for (head, rows) in heads.into_iter().enumerate() {
-                    work(head, n, &places, first, rows);
+                    work(head, &places, first, rows);
                 }
             }
         },

@@ -72,8 +72,7 @@ impl Scratch {
         let shape = cut.shape;
         self.fit(cut, spec.soft_cap().is_some());
         task.d_q.fill(super::NO_TILE);
-        let k = &call.sources.k[task.kv.0 * shape.n_k * shape.d_k..][..shape.n_k * shape.d_k];
-        let v = &call.sources.v[task.kv.0 * shape.n_k * shape.d_v..][..shape.n_k * shape.d_v];
+        let (k, v) = (call.sources.k.of(task.kv), call.sources.v.of(task.kv));
         let starts = task.keys.clone().step_by(KEYS);
         let blocks = task
             .d_k
