@@ -2,8 +2,13 @@
 
 const TENSORS = 'row-major [heads, tokens, width]';
 
+/** The places of numbers that a cache changes from call to call, as src/exports/call.rs has them. */
+export const AT = { keys: 3, ropeQueries: 14, ropeKeys: 15 };
+
+export const mebibytes = (bytes) => Math.ceil(bytes / 2 ** 20);
+
 /** A whole number that is at least 1; larger than a module takes is its affair. */
-function size(name, value) {
+export function size(name, value) {
   if (Number.isSafeInteger(value) && value >= 1) return value;
   throw wrong(name, 'a whole number from 1 on', value, 'Count heads, tokens or components.');
 }
@@ -24,7 +29,7 @@ function shown(value) {
   return String(value);
 }
 
-function tensor(name, value, length, axes) {
+export function tensor(name, value, length, axes) {
   if (!(value instanceof Float32Array)) throw wrong(name, 'a Float32Array', value, `Give ${axes}, ${TENSORS}.`);
   if (value.length !== length) {
     throw new RangeError(`${name}: expected ${axes} = ${length} numbers, got ${value.length}. Give ${TENSORS}.`);
@@ -51,6 +56,7 @@ export class Call {
     const masked = causal === undefined ? decode && queries > 1 : causal;
     this.sinks = sink === undefined ? null : sinks(sink, heads);
     this.axes = { q: `h·nQ·d = ${heads}·${queries}·${width}`, k: `hKv·nK·d = ${kvHeads}·${keys}·${width}`, v: `hKv·nK·dV = ${kvHeads}·${keys}·${valueWidth}`, out: `h·nQ·dV = ${heads}·${queries}·${valueWidth}` };
+    Object.assign(this, { queries, kvHeads, width, valueWidth });
     this.qLength = heads * queries * width;
     this.kLength = kvHeads * keys * width;
     this.vLength = kvHeads * keys * valueWidth;
@@ -128,7 +134,7 @@ function sinks(sink, heads) {
   return Array.from(sink, (x) => number('sink', x));
 }
 
-function count(name, value) {
+export function count(name, value) {
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw wrong(name, 'a whole number from 0 on', value, 'Leave it out for none.');
 }

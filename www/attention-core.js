@@ -1,7 +1,7 @@
 // One instance of the WebAssembly module behind attention.js: loading it, room for calls, copies in and out.
 // Used on a page by attention.js and in a worker of its own by attention-worker.js.
 
-import { Call } from './attention-call.js';
+import { Call, mebibytes } from './attention-call.js';
 
 /** Bytes that each variant's memory can have: what WebAssembly can address, and what src/xtask/engines.rs links. */
 const LIMITS = { simd: 2 ** 32, 'simd-threads': 2 ** 29 };
@@ -79,6 +79,25 @@ async function loadShared(threads) {
   return new Core(variant, glue, memory, steward);
 }
 
+/** Arrays for results, one after the other. */
+export class Lender {
+  #last = null;
+
+  /**
+   * An array for a result. The memory of the last one is taken back for it, where it is not too large to be kept: fresh
+   * memory costs the system a fault for each page, a third of a call of 128 tokens. Whoever still has the last array
+   * finds it empty then, and never another call's numbers in it.
+   */
+  lend(length) {
+    const last = this.#last;
+    // 0 bytes: it was transferred, and is another's now.
+    const kept = last !== null && last.byteLength === 4 * length && last.transfer !== undefined;
+    const buffer = kept ? last.transfer() : new ArrayBuffer(4 * length);
+    this.#last = length <= LENT ? buffer : null;
+    return new Float32Array(buffer);
+  }
+}
+
 /** What a call needs to know about where its numbers lie: offsets in 4-byte numbers. */
 class Plan {
   constructor(call, slot) {
@@ -88,21 +107,7 @@ class Plan {
     this.generation = -1;
     this.hasBackward = false;
     this.q = this.k = this.v = this.out = this.dOut = 0;
-    this.lent = null;
-  }
-
-  /**
-   * An array for a result. The memory of the last one is taken back for it, where it is not too large to be kept: fresh
-   * memory costs the system a fault for each page, a third of a call of 128 tokens. Whoever still has the last array
-   * finds it empty then, and never another call's numbers in it.
-   */
-  lend(length) {
-    const last = this.lent;
-    // 0 bytes: it was transferred, and is another's now.
-    const kept = last !== null && last.byteLength === 4 * length && last.transfer !== undefined;
-    const buffer = kept ? last.transfer() : new ArrayBuffer(4 * length);
-    this.lent = length <= LENT ? buffer : null;
-    return new Float32Array(buffer);
+    this.lender = new Lender();
   }
 }
 
@@ -119,7 +124,7 @@ export class Core {
     this.slab = null;
     this.used = SLAB;
     this.generation = 0;
-    this.places = '';
+    this.places = [];
     this.plans = Array(SLOTS).fill(null);
     this.oldest = 0;
     this.last = null;
@@ -152,14 +157,13 @@ export class Core {
     if (this.glue.forward(plan.slot) !== 0) throw this.failure();
     // Memory that grew has a new buffer, and the old one is gone; shared memory keeps it.
     if (heap.length === 0) this.heap = new Float32Array(this.wasm.buffer);
-    return this.result(plan, options.out);
+    return this.result(plan.out, plan.call.outLength, plan.lender, options.out);
   }
 
-  /** A copy of a result: in `out`, where it is given, else in an array for the caller. */
-  result(plan, out) {
-    const length = plan.call.outLength;
-    if (out === undefined) out = length <= SMALL ? this.shared(length) : plan.lend(length);
-    out.set(this.heap.subarray(plan.out, plan.out + length));
+  /** A copy of a result that lies at `from`: in `out`, where it is given, else in an array for the caller. */
+  result(from, length, lender, out) {
+    if (out === undefined) out = length <= SMALL ? this.shared(length) : lender.lend(length);
+    out.set(this.heap.subarray(from, from + length));
     return out;
   }
 
@@ -224,7 +228,7 @@ export class Core {
   cost(options, decode) {
     const plan = this.plan(options, decode);
     const backward = Boolean(options.backward);
-    return { scratch: this.glue.scratch(plan.slot, backward), total: this.glue.total(plan.slot, backward), limit: this.limit - this.idle };
+    return { scratch: this.glue.scratch(plan.slot, backward), total: this.glue.total(plan.slot, backward), limit: this.roomLeft() };
   }
 
   // ---- room --------------------------------------------------------------------------------------------------------
@@ -233,19 +237,25 @@ export class Core {
   room(plan, backward) {
     if (plan.generation !== this.generation || (backward && !plan.hasBackward)) {
       this.check(plan, backward);
-      if (this.glue.prepare(plan.slot, backward) !== 0) throw this.failure();
-      this.refresh();
-      this.locate(plan, backward);
+      this.moved(this.glue.prepare(plan.slot, backward));
+      plan.generation = this.generation;
+      plan.hasBackward ||= backward;
+      [plan.q, plan.k, plan.v, plan.out, plan.dOut] = this.places;
     }
     this.last = plan;
+  }
+
+  /** Bytes that calls and further caches can have. */
+  roomLeft() {
+    return this.limit - this.idle - this.glue.cache_bytes();
   }
 
   /** Refuses a call that does not fit, with the number. */
   check(plan, backward) {
     const total = this.glue.total(plan.slot, backward);
-    const limit = this.limit - this.idle;
+    const limit = this.roomLeft();
     if (total <= limit) return;
-    const most = LIMITS.simd - this.idle;
+    const most = LIMITS.simd - this.limit + limit;
     const advice = this.threads > 1 && total <= most ? 'Take fewer tokens or heads, or init({ threads: 1 }), whose memory is larger.' : 'Take fewer tokens or heads.';
     throw new RangeError(`memory: expected at most ${mebibytes(limit)} MiB, got a call that needs ${mebibytes(total)} MiB. ${advice}`);
   }
@@ -256,8 +266,7 @@ export class Core {
     if (known) return known;
     const call = new Call(options, decode);
     const slot = this.oldest;
-    new Float64Array(this.wasm.buffer, this.glue.numbers(), call.numbers.length).set(call.numbers);
-    if (call.sinks) new Float64Array(this.wasm.buffer, this.glue.sinks(), call.sinks.length).set(call.sinks);
+    this.describe(call);
     if (this.last?.slot === slot) this.last = null;
     this.plans[slot] = null;
     if (this.glue.define(slot) !== 0) throw this.failure();
@@ -267,15 +276,25 @@ export class Core {
     return plan;
   }
 
-  locate(plan, backward) {
-    const places = [Q, K, V, OUT, D_OUT].map((buffer) => this.glue.place(buffer) >>> 2);
-    if (String(places) !== this.places) {
-      this.generation += 1;
-      this.places = String(places);
-    }
-    plan.generation = this.generation;
-    plan.hasBackward ||= backward;
-    [plan.q, plan.k, plan.v, plan.out, plan.dOut] = places;
+  /** Writes a call where the module reads its description. */
+  describe(call) {
+    new Float64Array(this.wasm.buffer, this.glue.numbers(), call.numbers.length).set(call.numbers);
+    if (call.sinks) new Float64Array(this.wasm.buffer, this.glue.sinks(), call.sinks.length).set(call.sinks);
+  }
+
+  /** Finds the buffers anew where they moved, also where there was no room for what they were to hold. */
+  moved(failed) {
+    this.refresh();
+    const generation = this.glue.generation();
+    if (generation !== this.generation) this.locate(generation);
+    if (failed !== 0) throw this.failure();
+  }
+
+  locate(generation) {
+    this.generation = generation;
+    this.places = [Q, K, V, OUT, D_OUT].map((buffer) => this.glue.place(buffer) >>> 2);
+    // A plan that has room has to find it anew.
+    this.last = null;
   }
 
   refresh() {
@@ -290,5 +309,3 @@ export class Core {
     return new RangeError(new TextDecoder().decode(bytes.slice()));
   }
 }
-
-export const mebibytes = (bytes) => Math.ceil(bytes / 2 ** 20);

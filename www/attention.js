@@ -22,6 +22,7 @@
  * @module
  */
 
+import { Cache } from './attention-cache.js';
 import { Call } from './attention-call.js';
 import { load } from './attention-core.js';
 import { Long } from './attention-long.js';
@@ -138,7 +139,7 @@ export function backward(options) {
 
 /**
  * Attention of the last queries to a cache of n keys and values: as `attention`, with one query unless nQ says
- * otherwise, and causal among several.
+ * otherwise, and causal among several. Copies the cache in and checks it at each call: `kvCache` keeps it there.
  *
  * @param {Options & Running} options
  * @returns {Float32Array | Promise<Float32Array>} [h, nQ, dV]
@@ -150,11 +151,36 @@ export function decode(options) {
 }
 
 /**
+ * A cache of keys and values that stays in the module's memory, so that a step of decoding copies and checks only what is
+ * new. One for each layer:
+ *
+ *     const cache = kvCache({ h: 32, hKv: 8, d: 128, capacity: 4096, rope: true });
+ *     cache.append({ k, v });                    // a prompt [hKv, tokens, d], and later each token
+ *     const o = cache.decode({ q });             // [h, 1, dV]: attention of the last token, or of the last nQ
+ *     cache.truncate(100);                       // back to the first 100 tokens
+ *     cache.free();                              // its memory; caches are not collected
+ *
+ * Keys and values have to be finite, and are refused when they come. With `rope` or `qkNorm` keys are given as they are:
+ * they are turned and normed once, when they come, key i at place kOffset + i, and queries at those of the last tokens.
+ * The results have the bits of `decode` on the same tokens. `length` and `capacity` say how many tokens there are, and can
+ * be. Calls return when they are done; `init` and `release` end every cache.
+ *
+ * @param {object} options h, hKv, d, dV, causal, scale, window, keepFirst, prefix, softcap, alibi, rope (without qOffset),
+ *   qkNorm and sink as in Options, for all calls on the cache, and
+ * @param {number} options.capacity how many tokens there can be, 65,536 at most
+ * @returns {Cache} see attention-cache.js
+ */
+export function kvCache(options) {
+  return new Cache(ready(), () => core, options);
+}
+
+/**
  * What a call takes, without q, k and v.
  *
  * @param {Options & { backward?: boolean }} options `backward`: of the gradients instead
  * @returns {{ scratch: number, total: number, limit: number }} bytes: working memory beside inputs and results; all of
  *   it; how much a call can have here
+ *   beside the caches that there are
  */
 export function plan(options) {
   return ready().cost(options, false);

@@ -113,6 +113,12 @@ impl Cache {
         self.sizes.is_empty()
     }
 
+    /// How many heads of keys and values it has.
+    #[must_use]
+    pub fn kv_heads(&self) -> usize {
+        self.spec.shape().kv_heads
+    }
+
     /// How many tokens there can be.
     #[must_use]
     pub fn capacity(&self) -> usize {

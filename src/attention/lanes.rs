@@ -65,6 +65,10 @@ pub trait Lane: Copy + Send + Sync {
         Self::splat(*x)
     }
 
+    /// Reads the number at `x` for nothing but to have it near.
+    #[inline(always)]
+    fn touch(_x: &f32) {}
+
     /// The four of `x`.
     #[inline(always)]
     fn load(x: &[f32; WIDTH]) -> Self {

@@ -2,8 +2,9 @@
 //!
 //! One thread calls everything but [`serve`]. Outcomes are 0 for done and 1 for failed, with a message to fetch.
 
+use crate::buffers::{BUFFERS, Buffer, Work};
 use crate::runner::POOL;
-use crate::session::{BUFFERS, Buffer, Outcome, Session};
+use crate::session::{Outcome, Session};
 use std::cell::RefCell;
 use wasm_bindgen::prelude::*;
 
@@ -24,6 +25,14 @@ fn buffer(number: u32) -> Buffer {
         .get(number as usize)
         .copied()
         .unwrap_or(Buffer::Stage)
+}
+
+fn work(backward: bool) -> Work {
+    if backward {
+        Work::Backward
+    } else {
+        Work::Forward
+    }
 }
 
 #[wasm_bindgen]
@@ -66,13 +75,13 @@ pub fn message_length() -> u32 {
 /// Working memory of a call beside inputs and results, in bytes.
 #[wasm_bindgen]
 pub fn scratch(slot: u32, backward: bool) -> f64 {
-    with(|session| session.scratch_bytes(slot as usize, backward, threads() as usize) as f64)
+    with(|session| session.scratch_bytes(slot as usize, work(backward), threads() as usize) as f64)
 }
 
 /// Everything that a call takes, in bytes.
 #[wasm_bindgen]
 pub fn total(slot: u32, backward: bool) -> f64 {
-    with(|session| session.total_bytes(slot as usize, backward, threads() as usize) as f64)
+    with(|session| session.total_bytes(slot as usize, work(backward), threads() as usize) as f64)
 }
 
 /// How many steps a call has.
@@ -84,7 +93,13 @@ pub fn steps(slot: u32, backward: bool) -> f64 {
 /// Makes room for a call; [`place`] has to be asked again afterwards, and for gradients after [`backward`].
 #[wasm_bindgen]
 pub fn prepare(slot: u32, backward: bool) -> u32 {
-    with(|session| said(session.prepare(slot as usize, backward, threads() as usize)))
+    with(|session| said(session.prepare(slot as usize, work(backward), threads() as usize)))
+}
+
+/// Counts how often the buffers moved.
+#[wasm_bindgen]
+pub fn generation() -> u32 {
+    with(|session| session.generation())
 }
 
 /// Where a buffer begins; the order is that of [`Buffer`].
@@ -115,6 +130,66 @@ pub fn forward(slot: u32) -> u32 {
 #[wasm_bindgen]
 pub fn backward(slot: u32) -> u32 {
     with(|session| said(session.backward(slot as usize, &POOL, attention_progress)))
+}
+
+/// Bytes of a cache for so many tokens of the layer that the numbers describe.
+#[wasm_bindgen]
+pub fn cache_cost(capacity: u32) -> f64 {
+    with(|session| session.cache_cost(capacity as usize) as f64)
+}
+
+/// Bytes of all caches.
+#[wasm_bindgen]
+pub fn cache_bytes() -> f64 {
+    with(|session| session.cache_bytes() as f64)
+}
+
+/// An empty cache for so many tokens of the layer that the numbers describe: its number, or −1.
+#[wasm_bindgen]
+pub fn cache_open(capacity: u32) -> i32 {
+    with(|session| session.open_cache(capacity as usize)).map_or(-1, |number| number as i32)
+}
+
+/// Gives a cache's memory back.
+#[wasm_bindgen]
+pub fn cache_close(number: u32) {
+    with(|session| session.close_cache(number as usize));
+}
+
+/// Where the next keys of head 0 go; each further head lies a capacity of rows behind.
+#[wasm_bindgen]
+pub fn cache_keys(number: u32) -> u32 {
+    with(|session| session.cache_room(number as usize, 0).0.as_mut_ptr().addr() as u32)
+}
+
+/// Where the next values of head 0 go, likewise.
+#[wasm_bindgen]
+pub fn cache_values(number: u32) -> u32 {
+    with(|session| session.cache_room(number as usize, 0).1.as_mut_ptr().addr() as u32)
+}
+
+/// Takes in tokens that were written there.
+#[wasm_bindgen]
+pub fn cache_take_in(number: u32, tokens: u32) -> u32 {
+    with(|session| said(session.cache_take_in(number as usize, tokens as usize)))
+}
+
+/// Leaves the first tokens.
+#[wasm_bindgen]
+pub fn cache_truncate(number: u32, length: u32) {
+    with(|session| session.cache_truncate(number as usize, length as usize));
+}
+
+/// Reads the numbers as the next call on a cache and makes room for it; [`place`] has to be asked again afterwards.
+#[wasm_bindgen]
+pub fn cache_define(number: u32) -> u32 {
+    with(|session| said(session.define_cached(number as usize, threads() as usize)))
+}
+
+/// Computes it.
+#[wasm_bindgen]
+pub fn cache_forward(number: u32) -> u32 {
+    with(|session| said(session.compute_cached(number as usize, &POOL, attention_progress)))
 }
 
 /// Whether steps are counted and reported from here on.

@@ -1,6 +1,6 @@
 // How fast attention.js is on the built site, against what this machine could do at best. Measures; tests nothing.
 //
-//   node tests/browser/bench.mjs [--threads 1,2] [--rounds 9] [--quick]     (after `cargo xtask build`)
+//   node tests/browser/bench.mjs [--threads 1,2] [--rounds 9] [--quick] [--only forward,backward,decode,lengths]     (after `cargo xtask build`)
 //
 // `cargo xtask bench` runs it. What is measured: calls of attention.js on a page's main thread, copies into and out of
 // WebAssembly memory included. In each round a ceiling is taken and then a sample of the case; the fraction is that of
@@ -8,8 +8,9 @@
 // workers as the case has threads.
 //
 // GFLOP/s: 4·h·n²·d forward, 10·h·n²·d backward (the products alone), half of it when causal. Backward is a call that
-// takes up the forward pass before it. GB/s of decoding: the cache, 4·h·n·2d bytes, read once for one query; a call also
-// copies it in. Scratch: bytes beside inputs and results.
+// takes up the forward pass before it. GB/s of decoding: keys and values, 4·hKv·n·2d bytes, read once for all queries of a
+// call. `decode` copies and checks them at each call as well; the cache (`kvCache`) has them there. Scratch: bytes beside
+// inputs and results.
 
 import { bytes, FLOPS } from './lib/ceiling.mjs';
 import { Bench } from './lib/script.mjs';
@@ -19,6 +20,7 @@ const args = process.argv.slice(2);
 const option = (name, other) => (args.includes(name) ? args[args.indexOf(name) + 1] : other);
 const QUICK = args.includes('--quick');
 const THREADS = option('--threads', '1,2').split(',').map(Number);
+const ONLY = option('--only', 'forward,backward,decode,lengths').split(',');
 const ROUNDS = Number(option('--rounds', QUICK ? 3 : 9));
 
 const SHAPES = [
@@ -28,14 +30,18 @@ const SHAPES = [
   [8, 1024, 64],
   [1, 4096, 64],
 ];
+/** [heads, heads of keys, tokens, width], and queries. */
 const CACHES = [
-  [8, 1024, 64],
-  [8, 8192, 64],
-  [1, 65_536, 64],
+  [[8, 8, 1024, 64], 1],
+  [[8, 8, 8192, 64], 1],
+  [[8, 2, 8192, 64], 1],
+  [[32, 8, 4096, 128], 1],
+  [[1, 1, 65_536, 64], 1],
+  [[8, 2, 8192, 64], 8],
 ];
 const LENGTHS = QUICK ? [256, 1024, 4096] : [128, 256, 512, 1024, 2048, 4096, 8192, 16_384];
 
-/** Runs in the page: window.measure(kind, [h, n, d], causal, rounds). */
+/** Runs in the page: window.measure(kind, [h, n, d], causal, rounds) and window.measureCache([h, hKv, n, d], nQ, rounds). */
 async function prepare({ site, threads, module, flops }) {
   const lib = await import(`${site}attention.js`);
   await lib.init({ threads });
@@ -71,31 +77,51 @@ async function prepare({ site, threads, module, flops }) {
   // ---- the cases ---------------------------------------------------------------------------------------------------
   const random = (length) => Float32Array.from({ length }, () => Math.random() + Math.random() + Math.random() + Math.random() - 2);
   const middle = (list) => list.sort((a, b) => a - b)[list.length >> 1];
-  window.measure = async (kind, [h, n, d], causal, rounds) => {
-    const call = { q: random(h * (kind === 'decode' ? 1 : n) * d), k: random(h * n * d), v: random(h * n * d), h, n, d, causal };
-    if (kind === 'backward') {
-      call.dOut = random(h * n * d);
-      lib.attention(call);
-    }
-    const once = () => lib[kind](call);
+  /** A function that gives the milliseconds of a call: run long enough for the compiler to be done. */
+  const warm = (once) => {
     const time = (calls) => {
       const start = performance.now();
       for (let i = 0; i < calls; i += 1) once();
       return (performance.now() - start) / calls;
     };
-    // Warm, and long enough for the compiler to be done.
     const end = performance.now() + 200;
     let one = time(1);
     while (performance.now() < end) one = time(Math.ceil(1 / one));
     const calls = Math.max(1, Math.ceil(20 / one));
+    return () => time(calls);
+  };
+  window.measure = async (kind, [h, n, d], causal, rounds) => {
+    const call = { q: random(h * n * d), k: random(h * n * d), v: random(h * n * d), h, n, d, causal };
+    if (kind === 'backward') {
+      call.dOut = random(h * n * d);
+      lib.attention(call);
+    }
+    const sample = warm(() => lib[kind](call));
     const [times, ceilings] = [[], []];
     for (let round = 0; round < rounds; round += 1) {
       ceilings.push(await rate(best));
       await new Promise((resolve) => setTimeout(resolve, 20));
-      times.push(time(calls));
+      times.push(sample());
     }
-    const { scratch } = lib.plan({ h, n, d, causal, nQ: kind === 'decode' ? 1 : n, backward: kind === 'backward' });
+    const { scratch } = lib.plan({ h, n, d, causal, backward: kind === 'backward' });
     return { ms: middle(times), ceiling: middle(ceilings), scratch, memory: lib.memory() };
+  };
+
+  // Both ways of decoding in turn, in the same rounds.
+  window.measureCache = async ([h, hKv, n, d], nQ, rounds) => {
+    const tokens = { k: random(hKv * n * d), v: random(hKv * n * d) };
+    const q = random(h * nQ * d);
+    const cache = lib.kvCache({ h, hKv, d, capacity: Math.min(65_536, n + 64) });
+    cache.append(tokens);
+    const samples = [warm(() => lib.decode({ q, ...tokens, h, hKv, n, d, nQ })), warm(() => cache.decode({ q, nQ }))];
+    const times = [[], []];
+    for (let round = 0; round < rounds; round += 1) {
+      samples.forEach((sample, way) => times[way].push(sample()));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const { scratch } = lib.plan({ h, hKv, nK: n, d, nQ });
+    cache.free();
+    return { ms: times.map(middle), scratch };
   };
 }
 
@@ -110,6 +136,7 @@ const ask = async (body, ...given) => {
   return answer.value;
 };
 const measure = (...given) => ask((...a) => window.measure(...a), ...given, ROUNDS);
+const measureCache = (...given) => ask((...a) => window.measureCache(...a), ...given, ROUNDS);
 
 const number = (x, digits = 1) => x.toFixed(digits).padStart(9);
 const duration = (ms) => (ms < 1 ? `${(1000 * ms).toPrecision(3)} µs` : `${ms.toPrecision(3)} ms`).padStart(11);
@@ -122,8 +149,9 @@ try {
     await bench.driver.get(`${site}www/attention.js`);
     await ask(prepare, { site, threads, module: [...bytes()], flops: FLOPS });
     console.log(`\n${threads} ${threads === 1 ? 'thread' : 'threads'}`);
-    console.log(`${'shape'.padEnd(14)}${''.padEnd(18)}${'a call'.padStart(11)}${'GFLOP/s'.padStart(9)}${'ceiling'.padStart(9)}${'of it'.padStart(9)}${'scratch'.padStart(11)}`);
+    if (ONLY.includes('forward') || ONLY.includes('backward')) console.log(`${'shape'.padEnd(14)}${''.padEnd(18)}${'a call'.padStart(11)}${'GFLOP/s'.padStart(9)}${'ceiling'.padStart(9)}${'of it'.padStart(9)}${'scratch'.padStart(11)}`);
     for (const [kind, factor] of [['attention', 4], ['backward', 10]]) {
+      if (!ONLY.includes(kind === 'attention' ? 'forward' : kind)) continue;
       for (const causal of [false, true]) {
         for (const shape of SHAPES) {
           const [h, n, d] = shape;
@@ -134,12 +162,17 @@ try {
         }
       }
     }
-    console.log(`\n${'cache'.padEnd(14)}${''.padEnd(18)}${'a query'.padStart(11)}${'GB/s'.padStart(9)}`);
-    for (const shape of CACHES) {
-      const [h, n, d] = shape;
-      const { ms, scratch } = await measure('decode', shape, undefined);
-      console.log(`${name(shape)}${'decode'.padEnd(18)}${duration(ms)}${number((8 * h * n * d) / ms / 1e6)}${''.padEnd(20)}${size(scratch)}`);
+    if (ONLY.includes('decode')) {
+      const columns = ['decode', 'GB/s', 'kvCache', 'GB/s', 'scratch'].map((word) => word.padStart(word === 'GB/s' ? 9 : 11));
+      console.log(`\n${'cache'.padEnd(18)}${'queries'.padEnd(14)}${columns.join('')}`);
     }
+    for (const [shape, nQ] of ONLY.includes('decode') ? CACHES : []) {
+      const [, hKv, n, d] = shape;
+      const { ms, scratch } = await measureCache(shape, nQ);
+      const both = ms.map((one) => `${duration(one)}${number((8 * hKv * n * d) / one / 1e6)}`).join('');
+      console.log(`${`(${shape})`.padEnd(18)}${String(nQ).padEnd(14)}${both}${size(scratch)}`);
+    }
+    if (!ONLY.includes('lengths')) continue;
     console.log(`\n${'n'.padEnd(14)}${''.padEnd(18)}${'a call'.padStart(11)}${'GFLOP/s'.padStart(9)}${'memory'.padStart(11)}   (1,n,64), causal`);
     for (const n of LENGTHS) {
       const { ms, scratch, memory } = await measure('attention', [1, n, 64], true);

@@ -42,6 +42,13 @@ impl Lane for Simd128 {
     }
 
     #[inline(always)]
+    fn touch(x: &f32) {
+        // SAFETY: `x` is a reference, so it is aligned and points to a number. Volatile, or the compiler would leave out a
+        // read that nobody uses.
+        unsafe { core::ptr::read_volatile(x) };
+    }
+
+    #[inline(always)]
     fn load(x: &[f32; WIDTH]) -> Self {
         // SAFETY: `x` is four numbers long, so its 16 bytes can be read; v128_load takes any alignment.
         Self(unsafe { v128_load(x.as_ptr().cast()) })

@@ -85,13 +85,13 @@ impl State {
         narrow(ln(f64::from(sum)) + f64::from(self.max[r]) * std::f64::consts::LN_2)
     }
 
-    /// Turns scores into exponentials and takes them into maxima and sums; what unfinished outputs have to be multiplied
+    /// Turns scores of the first `N` rows into exponentials and takes them into maxima and sums; what unfinished outputs have to be multiplied
     /// by.
     #[inline(never)]
-    pub(super) fn take<L: Lane>(&mut self, scores: &mut [Strip]) -> [f32; ROWS] {
+    pub(super) fn take<L: Lane, const N: usize>(&mut self, scores: &mut [Strip]) -> [f32; ROWS] {
         let mut largest = self.max.map(L::splat);
         for strip in scores.iter() {
-            for (largest, x) in largest.iter_mut().zip(strip) {
+            for (largest, x) in largest.iter_mut().zip(strip).take(N) {
                 *largest = largest.max(L::load(x));
             }
         }
@@ -103,7 +103,7 @@ impl State {
         let max = self.max.map(L::splat);
         let mut sums = [0, 1, 2, 3].map(|r| L::load(&self.sum[r]).mul(L::splat(rescale[r])));
         for strip in scores.iter_mut() {
-            for ((x, max), sum) in strip.iter_mut().zip(max).zip(&mut sums) {
+            for ((x, max), sum) in strip.iter_mut().zip(max).zip(&mut sums).take(N) {
                 let e = exp2(L::load(x).sub(max));
                 *sum = sum.add(e);
                 e.store(x);
@@ -278,7 +278,7 @@ impl Scratch {
                     four(&self.reach, g),
                     scores,
                 );
-                *rescale = self.state[g].take::<L>(scores);
+                *rescale = self.state[g].take::<L, ROWS>(scores);
             }
         }
         for (c, panel) in self.v.chunks_exact(KEYS).take(columns).enumerate() {

@@ -4,18 +4,20 @@
 //! are cut into parts of a fixed length, each with a softmax of its own, which are put together in their order: so one
 //! head can be shared out too, and the bits do not depend on how.
 
+mod part;
+
 use super::block::{State, fit};
 use super::logits::Logits;
-use super::pack::{four, size};
+use super::pack::size;
 use super::shared::{Shared, Sources};
-use super::tile::{KEYS, ROWS, STRIPS, Scores, Strip};
+use super::tile::ROWS;
 use crate::lanes::{Lane, WIDTH, exp2};
-use crate::masks::Coverage;
 use crate::math::narrow;
 use crate::naive::Inputs;
 use crate::rows::RowRunner;
-use crate::shape::{HeadIdx, KvHeadIdx, QueryIdx, Shape};
-use crate::spec::{AttentionSpec, Hidden};
+use crate::shape::{HeadIdx, KvHeadIdx, Shape};
+use crate::spec::AttentionSpec;
+use part::part;
 use std::ops::Range;
 
 /// Keys of a part.
@@ -130,10 +132,10 @@ impl FewScratch {
             || (),
             |(), task| {
                 if runner.keep_going() {
-                    if rows(shape) == 1 {
-                        part::<L, 1, 4, 4>(spec, shared, sources, sizes, task);
-                    } else {
-                        part::<L, ROWS, 2, 2>(spec, shared, sources, sizes, task);
+                    match rows(shape) {
+                        1 => part::<L, 1, 8>(spec, shared, sources, sizes, task),
+                        2 => part::<L, 2, 4>(spec, shared, sources, sizes, task),
+                        _ => part::<L, ROWS, 2>(spec, shared, sources, sizes, task),
                     }
                 }
             },
@@ -209,164 +211,6 @@ impl FewScratch {
                 whole.max[r] = max;
                 *lse = whole.lse(r, sum);
             }
-        }
-    }
-}
-
-/// A part of the keys for all rows of a key/value head: `N` rows at a time, with `K` keys and with `C` lanes of columns.
-#[inline(never)]
-fn part<L: Lane, const N: usize, const K: usize, const C: usize>(
-    spec: &AttentionSpec,
-    shared: &Shared,
-    sources: Sources<'_>,
-    sizes: Sizes,
-    task: Task<'_>,
-) {
-    let shape = spec.shape();
-    let (k, v) = (sources.k.of(task.kv), sources.v.of(task.kv));
-    // Row `r` of the key/value head: which head and query.
-    let place = |r: usize| {
-        let row = task.kv.0 * rows(shape) + r.min(rows(shape) - 1);
-        (HeadIdx(row / shape.n_q), QueryIdx(row % shape.n_q))
-    };
-    for (g, state) in task.states.iter_mut().enumerate() {
-        for r in 0..ROWS {
-            // A sink comes before the first key.
-            let sink = spec
-                .sink(place(g * ROWS + r).0)
-                .filter(|_| task.keys.start == 0);
-            state.set_row(r, &State::new(sink));
-        }
-    }
-    task.out.fill([0.0; WIDTH]);
-    let mut scores: Scores = [[[f32::NEG_INFINITY; WIDTH]; ROWS]; STRIPS];
-    for start in task.keys.clone().step_by(KEYS) {
-        let keys = start..(start + KEYS).min(task.keys.end);
-        if spec.hidden() == Hidden::NegInfinity
-            && spec.coverage(0..shape.n_q, keys.clone()) == Coverage::Empty
-        {
-            continue;
-        }
-        let k = &k[keys.start * shape.d_k..keys.end * shape.d_k];
-        let v = &v[keys.start * shape.d_v..keys.end * shape.d_v];
-        let strips = keys.len().div_ceil(WIDTH);
-        let groups = task
-            .q
-            .chunks_exact(ROWS * sizes.q_row)
-            .zip(task.states.iter_mut());
-        let outs = task.out.chunks_exact_mut(ROWS * sizes.v_row);
-        for (g, ((q, state), out)) in groups.zip(outs).enumerate() {
-            let scores = &mut scores[..strips];
-            dots::<L, N, K>(q, sizes.q_row, k, shape.d_k, scores);
-            for r in 0..N {
-                let (head, query) = place(g * ROWS + r);
-                let logits = Logits::new(spec, shared, head);
-                let reach = logits.reach(query.0..query.0 + 1).next();
-                logits.row::<L>(query, r, keys.start, keys.end, reach.as_ref(), scores);
-            }
-            let rescale = state.take::<L>(scores);
-            let row = sizes.v_row;
-            let full = shape.d_v / (C * WIDTH) * C;
-            for at in (0..full).step_by(C) {
-                mix::<L, N, C>(scores, v, shape.d_v, at, row, &rescale, out);
-            }
-            for at in full..row {
-                mix::<L, N, 1>(scores, v, shape.d_v, at, row, &rescale, out);
-            }
-        }
-    }
-}
-
-/// Dot products of `N` queries `[N][q_row]` with the keys of a block `[keys][width]`, `K` of them at a time.
-#[inline(never)]
-fn dots<L: Lane, const N: usize, const K: usize>(
-    q: &[[f32; WIDTH]],
-    q_row: usize,
-    keys: &[f32],
-    width: usize,
-    scores: &mut [Strip],
-) {
-    for (strip, keys) in scores.iter_mut().zip(keys.chunks(WIDTH * width)) {
-        let row = |j: usize| keys.get(j * width..(j + 1) * width).unwrap_or(&[]);
-        let mut sums = [[L::splat(0.0); WIDTH]; N];
-        for first in (0..WIDTH).step_by(K) {
-            let rows: [&[f32]; K] = std::array::from_fn(|j| row(first + j));
-            let some = dot::<L, N, K>(q, q_row, rows, width);
-            for (sums, some) in sums.iter_mut().zip(some) {
-                sums[first..first + K].copy_from_slice(&some);
-            }
-        }
-        for (x, sums) in strip.iter_mut().zip(sums) {
-            let [a, b, c, d] = L::transpose(sums);
-            a.add(b).add(c.add(d)).store(x);
-        }
-    }
-}
-
-/// Products of `N` queries with `K` keys, each sum in four parts.
-#[inline(always)]
-fn dot<L: Lane, const N: usize, const K: usize>(
-    q: &[[f32; WIDTH]],
-    q_row: usize,
-    rows: [&[f32]; K],
-    width: usize,
-) -> [[L; K]; N] {
-    let mut sums = [[L::splat(0.0); K]; N];
-    let queries: [&[[f32; WIDTH]]; N] = std::array::from_fn(|r| &q[r * q_row..(r + 1) * q_row]);
-    let mut add = |at: usize, keys: [L; K]| {
-        for (sums, query) in sums.iter_mut().zip(queries) {
-            let query = L::load(&query[at]);
-            for (sum, key) in sums.iter_mut().zip(keys) {
-                *sum = sum.add(query.mul(key));
-            }
-        }
-    };
-    let mut whole = 0;
-    if rows.iter().all(|row| row.len() == width) {
-        whole = width / WIDTH;
-        let lanes = rows.map(|row| &row.as_chunks::<WIDTH>().0[..whole]);
-        for at in 0..whole {
-            add(at, lanes.map(|row| L::load(&row[at])));
-        }
-    }
-    for at in whole..q_row {
-        add(at, rows.map(|row| four::<L>(row, at * WIDTH)));
-    }
-    sums
-}
-
-/// out ← out · `rescale` + Σ over keys of weight × value, for `N` rows and `C` lanes of columns from lane `at` on.
-#[inline(never)]
-fn mix<L: Lane, const N: usize, const C: usize>(
-    weights: &[Strip],
-    values: &[f32],
-    width: usize,
-    at: usize,
-    row: usize,
-    rescale: &[f32; ROWS],
-    out: &mut [[f32; WIDTH]],
-) {
-    let mut sums = [[L::splat(0.0); C]; N];
-    for (j, value) in values.chunks_exact(width).enumerate() {
-        let lanes: [L; C] = match value.get(at * WIDTH..(at + C) * WIDTH) {
-            Some(whole) => {
-                let whole = whole.as_chunks::<WIDTH>().0;
-                std::array::from_fn(|c| L::load(&whole[c]))
-            }
-            None => std::array::from_fn(|c| four::<L>(value, (at + c) * WIDTH)),
-        };
-        let strip = &weights[j / WIDTH];
-        for (r, sums) in sums.iter_mut().enumerate() {
-            let weight = L::splat_at(&strip[r][j % WIDTH]);
-            for (sum, lane) in sums.iter_mut().zip(lanes) {
-                *sum = sum.add(weight.mul(lane));
-            }
-        }
-    }
-    for (r, sums) in sums.into_iter().enumerate() {
-        let factor = L::splat(rescale[r]);
-        for (x, sum) in out[r * row + at..][..C].iter_mut().zip(sums) {
-            L::load(x).mul(factor).add(sum).store(x);
         }
     }
 }

@@ -8,9 +8,10 @@
 use attention::lanes::{Best, Lane};
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
+use exports::buffers::{BUFFERS, Buffer, Work};
 use exports::call::At;
 use exports::pool::Pool;
-use exports::session::{BUFFERS, Buffer, Session};
+use exports::session::Session;
 use std::fmt;
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -65,7 +66,7 @@ impl Case {
     }
 
     /// A session with this call in slot 0 and numbers in its inputs.
-    fn session(self, backward: bool) -> Session {
+    fn session(self, work: Work) -> Session {
         let mut session = Session::default();
         for (at, number) in [
             (At::Heads, self.heads),
@@ -82,7 +83,7 @@ impl Case {
             session.numbers[at as usize] = f64::NAN;
         }
         session.define(0);
-        session.prepare(0, backward, self.threads);
+        session.prepare(0, work, self.threads);
         let mut x: u32 = 7;
         for buffer in BUFFERS {
             for number in session.buffer(buffer) {
@@ -130,7 +131,7 @@ fn caches() -> Vec<Case> {
 
 #[divan::bench(args = squares(), max_time = 1)]
 fn forward(bencher: Bencher<'_, '_>, case: Case) {
-    let mut session = case.session(false);
+    let mut session = case.session(Work::Forward);
     bencher
         .counter(ItemsCount::new(case.flops() as u64))
         .bench_local(|| session.forward(0, pool(case.threads), |_| ()));
@@ -138,7 +139,7 @@ fn forward(bencher: Bencher<'_, '_>, case: Case) {
 
 #[divan::bench(args = squares(), max_time = 1)]
 fn backward(bencher: Bencher<'_, '_>, case: Case) {
-    let mut session = case.session(true);
+    let mut session = case.session(Work::Backward);
     bencher
         .counter(ItemsCount::new((2.5 * case.flops()) as u64))
         .bench_local(|| session.backward(0, pool(case.threads), |_| ()));
@@ -146,7 +147,7 @@ fn backward(bencher: Bencher<'_, '_>, case: Case) {
 
 #[divan::bench(args = caches(), max_time = 1)]
 fn decode(bencher: Bencher<'_, '_>, case: Case) {
-    let mut session = case.session(false);
+    let mut session = case.session(Work::Forward);
     bencher
         .counter(BytesCount::new(8 * case.heads * case.keys * case.width))
         .bench_local(|| session.forward(0, pool(1), |_| ()));
@@ -213,7 +214,7 @@ fn table() {
     );
     let scaling = LENGTHS.map(|n| Case::square([1, n, 64], true, 1));
     for case in squares().into_iter().chain(scaling) {
-        let mut session = case.session(false);
+        let mut session = case.session(Work::Forward);
         let time = seconds(|| {
             session.forward(0, pool(case.threads), |_| ());
         });
@@ -223,7 +224,9 @@ fn table() {
             case.to_string(),
             time * 1e3,
             100.0 * speed / ceiling / case.threads as f64,
-            session.scratch_bytes(0, false, case.threads).div_ceil(1024),
+            session
+                .scratch_bytes(0, Work::Forward, case.threads)
+                .div_ceil(1024),
         );
         black_box(session.buffer(Buffer::Out));
     }

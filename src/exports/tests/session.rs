@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used)] // that is how a test fails
 
 use attention::{Inputs, lanes::Best, rows::Serial, tiled};
+use exports::buffers::{BUFFERS, Buffer, STAGE, Work};
 use exports::call::{At, parse};
 use exports::pool::Pool;
-use exports::session::{BUFFERS, Buffer, Outcome, STAGE, Session};
+use exports::session::{Outcome, Session};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// heads, key heads, queries, keys, widths, causal
@@ -50,10 +51,13 @@ fn noise(seed: u32, length: usize) -> Vec<f32> {
 fn ready(session: &mut Session, slot: usize, sizes: Sizes, threads: usize) -> [Vec<f32>; 4] {
     describe(session, sizes);
     assert_eq!(session.define(slot), Outcome::Done);
-    assert_eq!(session.prepare(slot, true, threads), Outcome::Done);
+    assert_eq!(
+        session.prepare(slot, Work::Backward, threads),
+        Outcome::Done
+    );
     let shape = parse(&session.numbers, &session.sinks.0).unwrap().shape();
     [Buffer::Q, Buffer::K, Buffer::V, Buffer::DOut].map(|buffer| {
-        let numbers = noise(buffer as u32 + 1, buffer.len(shape, true));
+        let numbers = noise(buffer as u32 + 1, buffer.len(shape, Work::Backward));
         session.buffer(buffer)[..numbers.len()].copy_from_slice(&numbers);
         numbers
     })
@@ -125,7 +129,7 @@ fn buffers_stay_where_they_are_while_a_call_stays_the_same() {
     session.backward(0, &Pool::new(), |_| ());
     let before = places(&mut session);
     for _ in 0..3 {
-        assert_eq!(session.prepare(0, true, 1), Outcome::Done);
+        assert_eq!(session.prepare(0, Work::Backward, 1), Outcome::Done);
         session.forward(0, &Pool::new(), |_| ());
         session.backward(0, &Pool::new(), |_| ());
     }
@@ -162,7 +166,7 @@ fn a_result_is_held_until_an_input_is_another() {
 fn what_cannot_be_is_a_sentence() {
     let mut session = Session::default();
     let alone = Pool::new();
-    assert_eq!(session.prepare(0, false, 1), Outcome::Failed);
+    assert_eq!(session.prepare(0, Work::Forward, 1), Outcome::Failed);
     assert_eq!(session.forward(9, &alone, |_| ()), Outcome::Failed);
     describe(&mut session, [3, 2, 1, 1, 1, 1, 0]);
     assert_eq!(session.define(0), Outcome::Failed);
@@ -241,4 +245,84 @@ fn sinks_have_gradients_too() {
             );
         }
     }
+}
+
+#[test]
+fn a_cache_gives_what_its_tokens_give() {
+    let mut session = Session::default();
+    let (alone, [heads, n, d_k, d_v]) = (Pool::new(), [2, 30, 20, 12]);
+    let sizes = [4, heads, 3, n, d_k, d_v, 1];
+    let [q, k, v, _] = ready(&mut session, 0, sizes, 1);
+    assert_eq!(session.forward(0, &alone, |_| ()), Outcome::Done);
+    let right = session.buffer(Buffer::Out)[..4 * 3 * d_v].to_vec();
+
+    describe(&mut session, sizes);
+    assert_eq!(session.cache_cost(40), 40 * (8 + 4 * 2 * 32));
+    let other = session.open_cache(5).unwrap();
+    let cache = session.open_cache(40).unwrap();
+    assert_eq!(session.cache_bytes(), 45 * (8 + 4 * 2 * 32));
+    for tokens in [0..1, 1..29, 29..30] {
+        for head in 0..heads {
+            let (to_k, to_v) = session.cache_room(cache, head);
+            for (to, from, width) in [(to_k, &k, d_k), (to_v, &v, d_v)] {
+                let from = &from[head * n * width..][tokens.start * width..tokens.end * width];
+                to[..from.len()].copy_from_slice(from);
+            }
+        }
+        assert_eq!(session.cache_take_in(cache, tokens.len()), Outcome::Done);
+    }
+    // Other calls between those on the cache, larger ones too: buffers move, the cache does not.
+    for between in [3, 2, 1] {
+        assert_eq!(session.define_cached(cache, 1), Outcome::Done);
+        session.buffer(Buffer::Q)[..q.len()].copy_from_slice(&q);
+        assert_eq!(session.compute_cached(cache, &alone, |_| ()), Outcome::Done);
+        assert_eq!(session.buffer(Buffer::Out)[..right.len()], right);
+        assert!(!session.holds(0), "its result is another's now");
+        ready(&mut session, 1, CALLS[between], 1);
+        session.forward(1, &alone, |_| ());
+        describe(&mut session, sizes);
+    }
+
+    // What cannot be is a sentence, and leaves everything as it was.
+    assert_eq!(session.cache_take_in(cache, 11), Outcome::Failed);
+    assert!(
+        session
+            .message()
+            .starts_with("tokens: expected at most 10, got 11.")
+    );
+    session.cache_room(cache, 1).1[3] = f32::NAN;
+    assert_eq!(session.cache_take_in(cache, 2), Outcome::Failed);
+    assert!(
+        session
+            .message()
+            .starts_with("v[1, 0, 3]: expected a finite number")
+    );
+    assert_eq!(session.define_cached(other, 1), Outcome::Done);
+    assert_eq!(
+        session.compute_cached(other, &alone, |_| ()),
+        Outcome::Failed
+    );
+    assert!(
+        session
+            .message()
+            .starts_with("k: expected 1200 numbers, got 0.")
+    );
+    assert_eq!(session.open_cache(0), None);
+    session.close_cache(other);
+    assert_eq!(session.define_cached(other, 1), Outcome::Failed);
+    assert_eq!(session.message(), "there is no such cache");
+    assert!(session.cache_room(other, 0).0.is_empty() && session.cache_room(cache, 2).0.is_empty());
+    assert_eq!(
+        session.open_cache(7),
+        Some(other),
+        "its number is free again"
+    );
+
+    // Fewer tokens are another call.
+    session.cache_truncate(cache, 9);
+    describe(&mut session, [4, heads, 3, 9, d_k, d_v, 1]);
+    assert_eq!(session.define_cached(cache, 1), Outcome::Done);
+    session.buffer(Buffer::Q)[..q.len()].copy_from_slice(&q);
+    assert_eq!(session.compute_cached(cache, &alone, |_| ()), Outcome::Done);
+    assert_ne!(session.buffer(Buffer::Out)[..right.len()], right);
 }

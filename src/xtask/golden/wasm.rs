@@ -101,6 +101,7 @@ fn page(root: &Path) -> Result<PathBuf> {
     for script in [
         "engine-worker.js",
         "attention.js",
+        "attention-cache.js",
         "attention-call.js",
         "attention-core.js",
         "attention-long.js",
