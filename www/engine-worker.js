@@ -25,16 +25,22 @@ let lastPanic = () => undefined;
 let dead = false;
 let awake = false;
 
-// A macrotask that timers do not throttle: it lets messages in between two stretches of work.
+// A macrotask that timers do not throttle: it lets messages in between two stretches of work. Some browsers send it
+// round by another process, which may keep it for long: then a timer goes on in its place.
 const again = new MessageChannel();
-again.port1.onmessage = () => {
+let timer = 0;
+again.port1.onmessage = goOn;
+
+function goOn() {
+  if (!awake) return;
   awake = false;
+  clearTimeout(timer);
   guard(() => {
     if (engine.busy()) send(engine.work(STRETCH));
     else if (busy(prover)) send(prover.work(STRETCH));
     wake();
   });
-};
+}
 
 const busy = (one) => one !== null && one.busy();
 
@@ -42,6 +48,7 @@ function wake() {
   if (!awake && (engine.busy() || busy(prover))) {
     awake = true;
     again.port2.postMessage(0);
+    timer = setTimeout(goOn, STRETCH);
   }
 }
 

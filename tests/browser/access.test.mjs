@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { agrees } from './lib/agree.mjs';
 import { Key, open } from './lib/bench.mjs';
+import { fromTheTop, reachable, walk } from './lib/keys.mjs';
 
 const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -57,63 +58,6 @@ for (const [name, options] of Object.entries(VIEWS)) {
   });
 }
 
-/** Presses Tab until the focus has gone round; gives what had it, in order, with what was wrong. */
-async function walk(bench) {
-  await bench.eval(() => {
-    // Tab goes on from where the focus was last: that is to be the beginning.
-    const start = document.createElement('span');
-    start.tabIndex = -1;
-    document.body.prepend(start);
-    start.focus();
-    start.remove();
-    scrollTo(0, 0);
-    window.__id = (e) => {
-      e.dataset.walk ??= String((window.__walk = (window.__walk ?? 0) + 1));
-      return e.dataset.walk;
-    };
-  });
-  const seen = [];
-  for (let step = 0; step < 250; step += 1) {
-    await bench.web.actions().sendKeys(Key.TAB).perform();
-    const now = await bench.eval(() => {
-      const e = document.activeElement;
-      if (!e || e === document.body) return null;
-      const style = getComputedStyle(e);
-      const r = e.getBoundingClientRect();
-      const label = e.dataset.matrix ?? e.dataset.name ?? e.dataset.value ?? e.textContent.trim().slice(0, 40);
-      const visible = r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth;
-      const ring = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1;
-      const around = { x: r.left - 12, y: r.top - 12, width: r.width + 24, height: r.height + 24 };
-      return { id: window.__id(e), label, visible, ring, around };
-    });
-    if (now === null || seen.some((s) => s.id === now.id)) break;
-    now.ring ||= await showsFocus(bench, now.around);
-    seen.push(now);
-  }
-  return seen;
-}
-
-/** Whether the focused element looks different without the focus: parts of native controls have no style to ask for. */
-async function showsFocus(bench, around) {
-  const focused = await bench.pixels(around);
-  await bench.eval(() => {
-    window.__focused = document.activeElement;
-    window.__focused.blur();
-  });
-  const without = await bench.pixels(around);
-  await bench.eval(() => window.__focused.focus({ focusVisible: true }));
-  return !focused.equals(without);
-}
-
-/** Everything that a keyboard must be able to reach, of what is shown now. */
-function reachable(bench) {
-  return bench.eval(() =>
-    [...document.querySelectorAll('a[href], button, input, select, textarea, [tabindex]')]
-      .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest('[inert]') && !e.disabled && e.tabIndex >= 0)
-      .map((e) => ({ id: window.__id(e), label: e.dataset.matrix ?? e.dataset.name ?? e.dataset.value ?? e.textContent.trim().slice(0, 40) })),
-  );
-}
-
 for (const [name, options] of [['wide', {}], ['tablet', { width: 900, height: 1100 }]]) {
   test(`Tab reaches every control, in view and with a mark: ${name}`, async () => {
     const bench = await open(options);
@@ -124,6 +68,7 @@ for (const [name, options] of [['wide', {}], ['tablet', { width: 900, height: 11
       await bench.unfold('extras');
       await bench.toggle('soft_cap-on', true);
     }
+    await fromTheTop(bench);
     const seen = await walk(bench);
     const missed = (await reachable(bench)).filter((e) => !seen.some((s) => s.id === e.id));
     assert.deepEqual(missed.map((e) => e.label), [], 'not reached');

@@ -74,7 +74,8 @@ for (const [place, open] of Object.entries(PLACES)) {
       const problem = () => run(number, () => document.querySelector('[data-problem="engine"]')?.textContent);
       const words = await until(problem, 'the sentence');
       assert.match(words, /did not start: expected .*, got “.+”\. Check the connection and try again; your numbers are kept/);
-      // A setting made meanwhile is kept.
+      // A setting made meanwhile is kept; the controls come when there was no picture for a while.
+      await until(() => run(number, () => document.querySelector('[data-name="mask"]') !== null), 'the controls');
       await run(number, () => document.querySelector('[data-name="mask"] [data-value="causal"]')?.click());
       await run(number, () => {
         const menu = document.querySelector('select[data-name="mask"]');

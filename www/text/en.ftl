@@ -232,6 +232,7 @@ invite-try = Try this.
 invite-do = Drag the scale to the right
 invite-do-phone = Make the scale larger
 invite-watch = and watch the row
+invite-row = “{ $row }”
 invite-reads = . It reads from { $keys } keys. Can you make it choose one?
 invite-swipe = . Swipe sideways for the other steps.
 invite-empty = Row { $row } sees no key.

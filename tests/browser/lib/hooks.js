@@ -71,6 +71,16 @@
     return 'settled';
   };
 
+  /** A turn of the event loop: what a click changes is in the document by then, though not yet drawn. */
+  const turn = () => new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(0);
+  });
+
   /** The exact numbers of a matrix from the dialog "Numbers as a table", all its pages. */
   lab.table = async (id) => {
     const find = (selector) => document.querySelector(selector);
@@ -86,7 +96,7 @@
     if (select.value !== id) {
       select.value = id;
       select.dispatchEvent(new Event('change', { bubbles: true }));
-      await frame();
+      await turn();
     }
     const rows = [];
     const read = () => {
@@ -98,15 +108,15 @@
     };
     const on = async (axis) => {
       const button = find(`[data-name="table-${axis}-on"]`);
-      if (!button || button.disabled) return false;
+      if (!button || button.ariaDisabled === 'true') return false;
       button.click();
-      await frame();
+      await turn();
       return true;
     };
     const first = async (axis) => {
-      for (let back; (back = find(`[data-name="table-${axis}-back"]`)) && !back.disabled; ) {
+      for (let back; (back = find(`[data-name="table-${axis}-back"]`)) && back.ariaDisabled !== 'true'; ) {
         back.click();
-        await frame();
+        await turn();
       }
     };
     do {

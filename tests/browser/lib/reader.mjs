@@ -228,6 +228,8 @@ export class Page {
 
   /** The pixels of a part of the window, { x, y, width, height } in CSS pixels of it. */
   async pixels(part) {
+    // A driver's picture may be that of the frame before.
+    await this.eval(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))));
     return crop(Buffer.from(await this.web.takeScreenshot(), 'base64'), part, this.view.scale);
   }
 }

@@ -136,7 +136,7 @@ fn Title(shown: Memo<Option<Shown>>, narrow: Signal<bool>) -> impl IntoView {
     let heading = move || {
         place.get().map(|(query, key, name)| match name {
             names::Name::Index(..) => view! {
-                {t("inspector-row-index")} " " <mark>{query}</mark> " "
+                {t("inspector-row-index")} " " <mark>{query}</mark> ", "
                 <span class="plain">{tf("inspector-row-key", &[("key", &key)])}</span>
             },
             name => {

@@ -32,7 +32,15 @@ pub fn Invite() -> impl IntoView {
     let ctx = Ctx::get();
     let words = memo(move || {
         let row = ctx.session(|s| s.look_at().0);
-        let name = ctx.session(|s| names::label(&s.query_name(row)).text);
+        // A word among words is quoted: whoever listens does not see the marks around it.
+        let name = ctx.session(|s| {
+            let label = names::label(&s.query_name(row));
+            if label.mark || s.q_labels.is_empty() {
+                label.text
+            } else {
+                tf("invite-row", &[("row", &label.text)])
+            }
+        });
         ctx.view.with(|v| {
             let trace = v.last()?;
             let facts = trace

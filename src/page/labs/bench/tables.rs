@@ -195,7 +195,8 @@ fn ByHand(csv: String) -> impl IntoView {
     }
 }
 
-/// Steps through rows and columns, where there are more than a page.
+/// Steps through rows and columns, where there are more than a page. Buttons that lead nowhere now keep the keyboard's
+/// focus: they are not `disabled`.
 #[component]
 fn Pages(
     size: Memo<(usize, usize)>,
@@ -226,7 +227,7 @@ fn Pages(
                     <button
                         class="quiet"
                         data-name=format!("table-{id}-back")
-                        disabled=move || { at() == 0 }
+                        aria-disabled=move || (at() == 0).then_some("true")
                         on:click=move |_| go(at().saturating_sub(PAGE))
                     >
                         {t("table-back")}
@@ -234,8 +235,8 @@ fn Pages(
                     <button
                         class="quiet"
                         data-name=format!("table-{id}-on")
-                        disabled=move || { at() + PAGE >= count() }
-                        on:click=move |_| go(at() + PAGE)
+                        aria-disabled=move || (at() + PAGE >= count()).then_some("true")
+                        on:click=move |_| if at() + PAGE < count() { go(at() + PAGE) }
                     >
                         {t("table-on")}
                     </button>

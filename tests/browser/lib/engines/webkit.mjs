@@ -53,6 +53,8 @@ async function open({ scale, dark, still }) {
     XDG_DATA_HOME: join(home, 'data'),
     XDG_CACHE_HOME: join(home, 'cache'),
     NO_AT_BRIDGE: '1',
+    // Pictures go from process to process through shared memory: without a graphics card the other way is slow.
+    WEBKIT_DISABLE_DMABUF_RENDERER: '1',
   };
   const port = await program.freePort();
   const at = `http://127.0.0.1:${port}`;

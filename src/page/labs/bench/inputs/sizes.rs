@@ -3,6 +3,7 @@
 use super::{Group, several::HeadInput};
 use crate::prelude::*;
 use crate::{
+    beside::after_frame,
     ctx::Ctx,
     format,
     session::{Action, Data, Size},
@@ -10,6 +11,7 @@ use crate::{
     text::{t, tf},
     widgets::{NumberField, rich},
 };
+use wasm_bindgen::JsCast;
 
 /// Its name on the form; `fixed` ones are read as a list and say what they count.
 fn label(size: Size, fixed: bool) -> &'static str {
@@ -23,6 +25,15 @@ fn label(size: Size, fixed: bool) -> &'static str {
         Size::Heads => t("size-heads"),
         Size::KvHeads => t("size-kv-heads"),
         Size::DModel => t("size-d-model"),
+    }
+}
+
+/// The first field gets the focus.
+fn focus_first() {
+    let selector = format!("input[data-name='{}']", Size::ALL[0].field());
+    let field = document().query_selector(&selector).ok().flatten();
+    if let Some(field) = field.and_then(|f| f.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = field.focus();
     }
 }
 
@@ -42,7 +53,13 @@ pub fn SizesInput() -> impl IntoView {
                     class="text-button"
                     data-name="take-as-typed"
                     title=t("take-as-typed-help")
-                    on:click=move |_| ctx.act(Action::SetSource(SourceKind::Typed))
+                    on:click=move |event| {
+                        ctx.act(Action::SetSource(SourceKind::Typed));
+                        // The button gives way to the fields: a keyboard's focus goes to the first of them.
+                        if event.detail() == 0 {
+                            after_frame(focus_first);
+                        }
+                    }
                 >
                     {t("take-as-typed")}
                 </button>

@@ -133,11 +133,14 @@ pub fn LossField(
             <button
                 class="quiet"
                 data-name="d_out-back"
-                disabled=move || ctx.session(|s| s.d_out.is_none())
+                // Not `disabled`, which would take the keyboard's focus away.
+                aria-disabled=move || ctx.session(|s| s.d_out.is_none()).then_some("true")
                 on:click=move |_| {
                     draft.set(None);
                     ctx.clear("d_out");
-                    ctx.act(Action::SetDOut(None));
+                    if ctx.desk.with_untracked(|d| d.session().d_out.is_some()) {
+                        ctx.act(Action::SetDOut(None));
+                    }
                 }
             >
                 {t("d-out-back")}
