@@ -65,6 +65,14 @@ async function course(frames, own = {}) {
 
 const THREADS = '?engine=simd-threads';
 
+test('what others write down lies at the top', async () => {
+  for (const [name, words] of [['embed.js', /attention-lab/], ['embed.d.ts', /interface AttentionLabElement/], ['attention.js', /export/]]) {
+    const answer = await fetch(lab.url + name);
+    assert.equal(answer.status, 200, name);
+    assert.match(await answer.text(), words, name);
+  }
+});
+
 test('a page of its own', async () => {
   await web.get(lab.url);
   const found = await row('alone', lab, -1);
