@@ -81,6 +81,8 @@ test('the table in pages, for matrices that are larger', async () => {
   const A = await bench.table('A');
   assert.deepEqual([A.length, A[0].length], [60, 120]);
   A.forEach((row, i) => near(row.reduce((a, b) => a + b), 1, `row ${i}`));
+  // Page by page there is what is copied whole.
+  assert.deepEqual((await bench.cells('A')).map((row) => row.map((cell) => cell.value)), A);
   await bench.sizes({ n_q: 5, n_k: 6 });
 });
 

@@ -81,15 +81,34 @@
     port2.postMessage(0);
   });
 
-  /** The exact numbers of a matrix from the dialog "Numbers as a table", all its pages. */
-  lab.table = async (id) => {
+  /** The numbers of the dialog's matrix as it would be copied; null where that cannot be read. */
+  const copied = async () => {
+    const { clipboard } = navigator;
+    if (!clipboard) return null;
+    let text = '';
+    clipboard.writeText = async (words) => {
+      text = words;
+    };
+    document.querySelector('[data-name="table-copy"]').click();
+    await turn();
+    delete clipboard.writeText;
+    const [names, ...lines] = text.trimEnd().split('\n');
+    const cols = names.split(',').length - 1;
+    const number = (word) => Number(word.replace('inf', 'Infinity'));
+    return lines.map((line) => line.split(',').slice(-cols).map((word) => ({ value: number(word) })));
+  };
+
+  /**
+   * The exact numbers of a matrix from the dialog "Numbers as a table", all its pages; `plain`: without what else is
+   * said of each cell, so that one of many pages may be read as it is copied.
+   */
+  lab.table = async (id, plain = false) => {
     const find = (selector) => document.querySelector(selector);
     // The event of an earlier closing may still be on its way and close it once more.
-    for (let tries = 0; tries < 20; tries += 1) {
-      if (!find('[data-name="table-matrix"]')) find('[data-name="tables"]').click();
+    for (let tries = 0; tries < 20 && !find('[data-name="table-matrix"]'); tries += 1) {
+      find('[data-name="tables"]').click();
       await frame();
       await frame();
-      if (find('[data-name="table-matrix"]')) break;
     }
     const select = find('[data-name="table-matrix"]');
     if (!select) return 'the dialog with the table does not open';
@@ -98,6 +117,9 @@
       select.dispatchEvent(new Event('change', { bubbles: true }));
       await turn();
     }
+    const paged = find('[data-name="table-rows"], [data-name="table-cols"]');
+    const whole = plain && paged ? await copied() : null;
+    if (whole?.length) return whole;
     const rows = [];
     const read = () => {
       for (const cell of document.querySelectorAll(`table[data-table="${id}"] [data-table-cell]`)) {
@@ -106,25 +128,27 @@
         rows[row][col] = { value: Number(cell.dataset.value), state: cell.dataset.state ?? '', text: cell.textContent };
       }
     };
-    const on = async (axis) => {
-      const button = find(`[data-name="table-${axis}-on"]`);
+    /** Presses a button of the pages; whether it leads anywhere. */
+    const step = async (axis, way) => {
+      const button = find(`[data-name="table-${axis}-${way}"]`);
       if (!button || button.ariaDisabled === 'true') return false;
       button.click();
       await turn();
       return true;
     };
-    const first = async (axis) => {
-      for (let back; (back = find(`[data-name="table-${axis}-back"]`)) && back.ariaDisabled !== 'true'; ) {
-        back.click();
-        await turn();
-      }
-    };
+    // Cells that are only read need not be laid out.
+    const cells = find('.tables-cells');
+    cells.style.display = 'none';
+    for (const axis of ['cols', 'rows']) while (await step(axis, 'back'));
+    // To and fro, so that no page is made twice.
+    let way = 'on';
     do {
       do read();
-      while (await on('cols'));
-      await first('cols');
-    } while (await on('rows'));
-    await first('rows');
+      while (await step('cols', way));
+      way = way === 'on' ? 'back' : 'on';
+    } while (await step('rows', 'on'));
+    for (const axis of ['cols', 'rows']) while (await step(axis, 'back'));
+    cells.style.display = '';
     return rows;
   };
 })();

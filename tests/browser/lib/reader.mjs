@@ -131,7 +131,7 @@ export class Page {
 
   /** Rows of exact numbers from "Numbers as a table": Q, K, Q_used, K_used, V, S, M, A, O or J. */
   async table(matrix) {
-    return (await this.cells(matrix)).map((row) => row.map((cell) => cell.value));
+    return (await this.tables(matrix))[matrix];
   }
 
   /** The same with each cell's state and text. */
@@ -141,21 +141,21 @@ export class Page {
 
   /** Several matrices at once: { Q: [[…]], … }. */
   async tables(...matrices) {
-    const cells = await this.allCells(matrices);
+    const cells = await this.allCells(matrices, true);
     return Object.fromEntries(matrices.map((m) => [m, cells[m].map((row) => row.map((cell) => cell.value))]));
   }
 
-  async allCells(matrices) {
-    const found = await this.eval(async (ids) => {
+  async allCells(matrices, plain = false) {
+    const found = await this.eval(async (ids, only) => {
       const found = {};
       for (const id of ids) {
-        const rows = await window.__lab.table(id);
+        const rows = await window.__lab.table(id, only);
         // JSON has no infinity.
         found[id] = typeof rows === 'string' ? rows : rows.map((r) => r.map((c) => ({ ...c, value: String(c.value) })));
       }
       document.querySelector('[data-name="tables-close"]')?.click();
       return found;
-    }, matrices);
+    }, matrices, plain);
     for (const matrix of matrices) {
       const rows = found[matrix];
       assert.ok(Array.isArray(rows), `table ${matrix}: ${JSON.stringify(found.failed ?? rows)}`);
