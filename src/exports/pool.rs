@@ -22,6 +22,27 @@ const LOOKS: u32 = if cfg!(target_arch = "wasm32") {
     2_000
 };
 
+/// How the accesses to [`Pool::state`] are ordered: each name is that of the step in `run` or `serve`. `pool/model.rs` walks
+/// through all that can happen with these.
+mod order {
+    use std::sync::atomic::Ordering;
+
+    /// The caller takes the pool.
+    pub(super) const CLAIM: Ordering = Ordering::Acquire;
+    /// What was stored before is told to who joins.
+    pub(super) const OPEN: Ordering = Ordering::Release;
+    /// Learns of it.
+    pub(super) const JOIN: Ordering = Ordering::Acquire;
+    /// What was done inside is told to the caller.
+    pub(super) const LEAVE: Ordering = Ordering::Release;
+    /// Nobody joins from here on.
+    pub(super) const CLOSE: Ordering = Ordering::AcqRel;
+    /// Learns what was done inside.
+    pub(super) const ALONE: Ordering = Ordering::Acquire;
+    /// The caller gives the pool back.
+    pub(super) const FREE: Ordering = Ordering::Release;
+}
+
 /// In [`Pool::state`]: helpers may join. The other bits count those that have.
 const OPEN: u32 = 1 << 31;
 
@@ -77,7 +98,7 @@ impl Pool {
         // The caller alone is inside; one that is inside already works alone.
         let claimed = self
             .state
-            .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed);
+            .compare_exchange(0, 1, order::CLAIM, Ordering::Relaxed);
         if claimed.is_err() {
             return work();
         }
@@ -86,7 +107,7 @@ impl Pool {
             Ordering::Relaxed,
         );
         // In this order: who joins, even a helper that is late for an earlier piece of work, sees this one.
-        self.state.fetch_or(OPEN, Ordering::Release);
+        self.state.fetch_or(OPEN, order::OPEN);
         let _closed_in_any_case = Closing(self);
         self.epoch.fetch_add(1, Ordering::SeqCst);
         let asleep = self.asleep.load(Ordering::SeqCst);
@@ -137,7 +158,7 @@ impl Pool {
                 let work = self.work.load(Ordering::Relaxed).cast::<Work<'_>>();
                 // SAFETY: `run` has stored a pointer to a `Work` on its stack before it opened this epoch, and it
                 // neither returns nor unwinds past it while a helper that joined has not left. Joining acquired what
-                // `run` released.
+                // `run` released. `pool/model.rs` tries this in every order of steps.
                 let work = unsafe { *work };
                 work();
             }
@@ -147,7 +168,7 @@ impl Pool {
     /// Counts the calling helper in, where work is open.
     fn join(&self) -> bool {
         self.state
-            .fetch_update(Ordering::Acquire, Ordering::Relaxed, |state| {
+            .fetch_update(order::JOIN, Ordering::Relaxed, |state| {
                 (state & OPEN != 0).then_some(state + 1)
             })
             .is_ok()
@@ -168,7 +189,7 @@ struct Leaving<'a>(&'a Pool);
 
 impl Drop for Leaving<'_> {
     fn drop(&mut self) {
-        self.0.state.fetch_sub(1, Ordering::Release);
+        self.0.state.fetch_sub(1, order::LEAVE);
     }
 }
 
@@ -178,15 +199,19 @@ struct Closing<'a>(&'a Pool);
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
         // Nobody joins from here on.
-        self.0.state.fetch_and(!OPEN, Ordering::AcqRel);
+        self.0.state.fetch_and(!OPEN, order::CLOSE);
         let mut looks = 0;
-        while self.0.state.load(Ordering::Acquire) != 1 {
+        while self.0.state.load(order::ALONE) != 1 {
             looks += 1;
             pause(looks);
         }
-        self.0.state.store(0, Ordering::Release);
+        self.0.state.store(0, order::FREE);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // that is how a test fails
+mod model;
 
 #[cfg(test)]
 mod tests {
