@@ -2,7 +2,7 @@
 //!
 //! divan measures every case; its items are floating-point operations, so that Gitem/s is GFLOP/s: 4·h·n²·d forward,
 //! 10·h·n²·d backward, half of it when causal. A table at the end has the fraction of the ceiling and the scaling in n.
-//! The ceiling is a register-blocked tile of products on the same lanes, from near memory. Lanes are plain code here:
+//! The ceiling is a register-blocked tile of products on the same lanes, from near memory, measured beside each case. Lanes are plain code here:
 //! the vectors of WebAssembly are measured by tests/browser/bench.mjs.
 
 use attention::lanes::{Best, Lane};
@@ -153,6 +153,23 @@ fn decode(bencher: Bencher<'_, '_>, case: Case) {
         .bench_local(|| session.forward(0, pool(1), |_| ()));
 }
 
+/// The same on keys and values that are there.
+#[divan::bench(args = caches(), max_time = 1)]
+fn cached(bencher: Bencher<'_, '_>, case: Case) {
+    let mut session = case.session(Work::Forward);
+    let cache = session.open_cache(case.keys).unwrap_or(0);
+    for head in 0..case.heads {
+        let (k, v) = session.cache_room(cache, head);
+        k.fill(0.5);
+        v.fill(0.5);
+    }
+    session.cache_take_in(cache, case.keys);
+    session.define_cached(cache, 1);
+    bencher
+        .counter(BytesCount::new(8 * case.heads * case.keys * case.width))
+        .bench_local(|| session.compute_cached(cache, pool(1), |_| ()));
+}
+
 /// Width of the products in the ceiling's tile.
 const DEPTH: usize = 64;
 /// Operations of one call of [`tile`].
@@ -181,49 +198,58 @@ fn ceiling(bencher: Bencher<'_, '_>) {
         .bench_local(|| tile::<Best>(black_box(&a), black_box(&b)));
 }
 
-/// Seconds of one call: the median of five samples.
-fn seconds(mut call: impl FnMut()) -> f64 {
-    call();
-    let mut sample = || {
-        let (start, mut calls) = (Instant::now(), 0);
-        while start.elapsed() < Duration::from_millis(40) {
-            call();
-            calls += 1;
+/// Seconds of a call in one sample of at least so many milliseconds.
+fn sample(milliseconds: u64, call: &mut dyn FnMut()) -> f64 {
+    let (start, mut calls) = (Instant::now(), 0);
+    while start.elapsed() < Duration::from_millis(milliseconds) {
+        call();
+        calls += 1;
+    }
+    start.elapsed().as_secs_f64() / f64::from(calls)
+}
+
+fn median(mut samples: [f64; 5]) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[2]
+}
+
+/// Seconds of one call, and GFLOP/s of the ceiling's tile between its samples: a machine that does something else as well
+/// slows both.
+fn beside_ceiling(mut call: impl FnMut()) -> (f64, f64) {
+    let (a, b) = ([[0.5; 4]; DEPTH], [[[0.25; 4]; 2]; DEPTH]);
+    let turns = 1000;
+    let mut tiles = || {
+        for _ in 0..turns {
+            black_box(tile::<Best>(black_box(&a), black_box(&b)));
         }
-        start.elapsed().as_secs_f64() / f64::from(calls)
     };
-    let mut all = [0; 5].map(|_| sample());
-    all.sort_by(f64::total_cmp);
-    all[2]
+    call();
+    let (mut times, mut ceilings) = ([0.0; 5], [0.0; 5]);
+    for (time, ceiling) in times.iter_mut().zip(&mut ceilings) {
+        *ceiling = sample(10, &mut tiles);
+        *time = sample(40, &mut call);
+    }
+    let flops = (turns * TILE) as f64;
+    (median(times), flops / median(ceilings) / 1e9)
 }
 
 fn table() {
-    let (a, b) = ([[0.5; 4]; DEPTH], [[[0.25; 4]; 2]; DEPTH]);
-    let turns = 1000.0;
-    let ceiling = turns * TILE as f64
-        / 1e9
-        / seconds(|| {
-            for _ in 0..turns as u32 {
-                black_box(tile::<Best>(black_box(&a), black_box(&b)));
-            }
-        });
-    println!("\nceiling: {ceiling:.1} GFLOP/s for each thread\n");
     println!(
-        "{:<26}{:>12}{:>9}{:>9}{:>12}",
-        "forward", "ms", "GFLOP/s", "of it", "scratch"
+        "\n{:<26}{:>12}{:>9}{:>9}{:>9}{:>12}",
+        "forward", "ms", "GFLOP/s", "ceiling", "of it", "scratch"
     );
     let scaling = LENGTHS.map(|n| Case::square([1, n, 64], true, 1));
     for case in squares().into_iter().chain(scaling) {
         let mut session = case.session(Work::Forward);
-        let time = seconds(|| {
+        let (time, ceiling) = beside_ceiling(|| {
             session.forward(0, pool(case.threads), |_| ());
         });
-        let speed = case.flops() / time / 1e9;
+        let (speed, ceiling) = (case.flops() / time / 1e9, ceiling * case.threads as f64);
         println!(
-            "{:<26}{:>12.4}{speed:>9.1}{:>7.0} %{:>8} KiB",
+            "{:<26}{:>12.4}{speed:>9.1}{ceiling:>9.1}{:>7.0} %{:>8} KiB",
             case.to_string(),
             time * 1e3,
-            100.0 * speed / ceiling / case.threads as f64,
+            100.0 * speed / ceiling,
             session
                 .scratch_bytes(0, Work::Forward, case.threads)
                 .div_ceil(1024),
