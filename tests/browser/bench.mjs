@@ -1,6 +1,6 @@
 // How fast attention.js is on the built site, against what this machine could do at best. Measures; tests nothing.
 //
-//   node tests/browser/bench.mjs [--threads 1,2] [--rounds 9] [--quick] [--only forward,backward,decode,lengths]     (after `cargo xtask build`)
+//   node tests/browser/bench.mjs [--threads 1,2] [--rounds 9] [--quick] [--only forward,backward,decode,lengths,cancel]     (after `cargo xtask build`)
 //
 // `cargo xtask bench` runs it. What is measured: calls of attention.js on a page's main thread, copies into and out of
 // WebAssembly memory included. In each round a ceiling is taken and then a sample of the case; the fraction is that of
@@ -10,7 +10,9 @@
 // GFLOP/s: 4·h·n²·d forward, 10·h·n²·d backward (the products alone), half of it when causal. Backward is a call that
 // takes up the forward pass before it. GB/s of decoding: keys and values, 4·hKv·n·2d bytes, read once for all queries of a
 // call. `decode` copies and checks them at each call as well; the cache (`kvCache`) has them there. Scratch: bytes beside
-// inputs and results.
+// inputs and results. Cancel: a call of 65,536 tokens, causal, is aborted at some moment; how long until its promise is
+// rejected, until the page is free for anything else, and until another long call, in a new worker, is done; the slowest of
+// some.
 
 import { bytes, FLOPS } from './lib/ceiling.mjs';
 import { Bench } from './lib/script.mjs';
@@ -20,7 +22,7 @@ const args = process.argv.slice(2);
 const option = (name, other) => (args.includes(name) ? args[args.indexOf(name) + 1] : other);
 const QUICK = args.includes('--quick');
 const THREADS = option('--threads', '1,2').split(',').map(Number);
-const ONLY = option('--only', 'forward,backward,decode,lengths').split(',');
+const ONLY = option('--only', 'forward,backward,decode,lengths,cancel').split(',');
 const ROUNDS = Number(option('--rounds', QUICK ? 3 : 9));
 
 const SHAPES = [
@@ -107,6 +109,33 @@ async function prepare({ site, threads, module, flops }) {
     return { ms: middle(times), ceiling: middle(ceilings), scratch, memory: lib.memory() };
   };
 
+  window.measureCancel = async (moment, times) => {
+    const [n, d] = [65_536, 64];
+    const x = random(n * d);
+    const small = x.slice(0, 16 * 8);
+    const slowest = { settled: 0, free: 0, next: 0 };
+    const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    for (let round = 0; round < times; round += 1) {
+      const controller = new AbortController();
+      let running;
+      const going = new Promise((resolve) => {
+        running = lib.attention({ q: x, k: x, v: x, h: 1, n, d, causal: true, signal: controller.signal, onProgress: resolve });
+      });
+      running.catch(() => {});
+      if (moment !== 'inputs') await going;
+      await wait(moment === 'middle' ? 300 : 3);
+      const start = performance.now();
+      controller.abort();
+      await running.then(() => Promise.reject(new Error('it was done before')), () => {});
+      slowest.settled = Math.max(slowest.settled, performance.now() - start);
+      await wait(0);
+      slowest.free = Math.max(slowest.free, performance.now() - start);
+      await lib.attention({ q: small, k: small, v: small, h: 1, n: 16, d: 8, signal: new AbortController().signal });
+      slowest.next = Math.max(slowest.next, performance.now() - start);
+    }
+    return slowest;
+  };
+
   // Both ways of decoding in turn, in the same rounds.
   window.measureCache = async ([h, hKv, n, d], nQ, rounds) => {
     const tokens = { k: random(hKv * n * d), v: random(hKv * n * d) };
@@ -171,6 +200,13 @@ try {
       const { ms, scratch } = await measureCache(shape, nQ);
       const both = ms.map((one) => `${duration(one)}${number((8 * hKv * n * d) / one / 1e6)}`).join('');
       console.log(`${`(${shape})`.padEnd(18)}${String(nQ).padEnd(14)}${both}${size(scratch)}`);
+    }
+    if (ONLY.includes('cancel')) {
+      console.log(`\n${'cancel'.padEnd(32)}${'rejected'.padStart(11)}${'page free'.padStart(11)}${'next done'.padStart(11)}`);
+      for (const [moment, words] of [['inputs', 'while inputs are handed over'], ['first', 'at the first word of progress'], ['middle', 'after 0.3 s of computing']]) {
+        const { settled, free, next } = await ask((...a) => window.measureCancel(...a), moment, QUICK ? 2 : 8);
+        console.log(`${words.padEnd(32)}${[settled, free, next].map(duration).join('')}`);
+      }
     }
     if (!ONLY.includes('lengths')) continue;
     console.log(`\n${'n'.padEnd(14)}${''.padEnd(18)}${'a call'.padStart(11)}${'GFLOP/s'.padStart(9)}${'memory'.padStart(11)}   (1,n,64), causal`);
