@@ -11,6 +11,7 @@ use crate::call::{self, NUMBERS};
 use crate::pool::Pool;
 use crate::runner::{Caller, Progress, Runner};
 use attention::limits::MAX_HEADS;
+use attention::rows::RowRunner;
 use attention::tiled::{self, Gradients, Workspace};
 use attention::{AttentionSpec, Inputs, Shape, lanes};
 use std::fmt::{Display, Write as _};
@@ -213,7 +214,7 @@ impl Session {
         let spec = call_of(&self.calls, slot)?;
         let runner = runner(spec.shape(), pool, &self.progress, report);
         let [q, k, v, out, lse, ..] = &mut self.buffers.all;
-        let inputs = inputs(spec, q, k, v)?;
+        let inputs = inputs(spec, [q, k, v], &runner)?;
         forward(spec, &inputs, &runner, &mut self.workspace, (out, lse))
     }
 
@@ -236,7 +237,7 @@ impl Session {
         let shape = spec.shape();
         let runner = runner(shape, pool, &self.progress, report);
         let [q, k, v, out, lse, d_out, d_q, d_k, d_v, d_sink, _] = &mut self.buffers.all;
-        let inputs = inputs(spec, q, k, v)?;
+        let inputs = inputs(spec, [q, k, v], &runner)?;
         // They have to be of just their length; a resized vector keeps its memory.
         let exact = |buffer: &mut Vec<f32>, length| {
             let mut taken = std::mem::take(buffer);
@@ -352,9 +353,8 @@ fn cut(buffer: &[f32], length: usize) -> &[f32] {
 
 fn inputs<'a>(
     spec: &AttentionSpec,
-    q: &'a [f32],
-    k: &'a [f32],
-    v: &'a [f32],
+    [q, k, v]: [&'a [f32]; 3],
+    runner: &impl RowRunner,
 ) -> Result<Inputs<'a, f32>, String> {
     let shape = spec.shape();
     let (q, k, v) = (
@@ -362,7 +362,7 @@ fn inputs<'a>(
         cut(k, shape.k_len()),
         cut(v, shape.v_len()),
     );
-    Inputs::new(spec, q, k, v).map_err(|error| error.to_string())
+    Inputs::checked_by(spec, q, k, v, runner).map_err(|error| error.to_string())
 }
 
 /// How many of `threads` a call is shared out over: one where it is over before another wakes up, whatever its mask

@@ -2,8 +2,13 @@
 
 use crate::error::{CacheError, InputError};
 use crate::prepare::same_keys;
+use crate::rows::RowRunner;
 use crate::shape::KvHeadIdx;
 use crate::spec::AttentionSpec;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Cells that are looked at as one task.
+const PIECE: usize = 1 << 16;
 
 /// A number that a tensor is made of: `f32` or `f64`.
 pub trait Element: Copy + Send + Sync + 'static {
@@ -108,12 +113,54 @@ impl<'a, T: Element> Inputs<'a, T> {
         k: &'a [T],
         v: &'a [T],
     ) -> Result<Self, InputError> {
+        Self::with_sizes(spec, q, k, v, [q, k, v].map(T::size))
+    }
+
+    /// [`Inputs::new`], which looks at every cell, shared out by `runner` where there are many.
+    ///
+    /// Fails as [`Inputs::new`] does.
+    pub fn checked_by(
+        spec: &AttentionSpec,
+        q: &'a [T],
+        k: &'a [T],
+        v: &'a [T],
+        runner: &impl RowRunner,
+    ) -> Result<Self, InputError> {
+        if runner.threads() == 1 || q.len() + k.len() + v.len() < 2 * PIECE {
+            return Self::new(spec, q, k, v);
+        }
+        // Sizes are not negative, NaN included: they are ordered as their bits.
+        let sizes = [q, k, v].map(|_| AtomicU64::new(0));
+        let pieces = [q, k, v].map(|cells| cells.len().div_ceil(PIECE));
+        runner.for_each(
+            0..pieces.iter().sum(),
+            || (),
+            |(), mut at: usize| {
+                for ((cells, size), pieces) in [q, k, v].into_iter().zip(&sizes).zip(pieces) {
+                    if at < pieces {
+                        let piece = &cells[at * PIECE..((at + 1) * PIECE).min(cells.len())];
+                        size.fetch_max(T::size(piece).to_bits(), Ordering::Relaxed);
+                        return;
+                    }
+                    at -= pieces;
+                }
+            },
+        );
+        let sizes = sizes.map(|size| f64::from_bits(size.into_inner()));
+        Self::with_sizes(spec, q, k, v, sizes)
+    }
+
+    fn with_sizes(
+        spec: &AttentionSpec,
+        q: &'a [T],
+        k: &'a [T],
+        v: &'a [T],
+        sizes: [f64; 3],
+    ) -> Result<Self, InputError> {
         let shape = spec.shape();
-        let sizes = [
-            check("q", q, &[shape.heads, shape.n_q, shape.d_k])?,
-            check("k", k, &[shape.kv_heads, shape.n_k, shape.d_k])?,
-            check("v", v, &[shape.kv_heads, shape.n_k, shape.d_v])?,
-        ];
+        refuse("q", q, &[shape.heads, shape.n_q, shape.d_k], sizes[0])?;
+        refuse("k", k, &[shape.kv_heads, shape.n_k, shape.d_k], sizes[1])?;
+        refuse("v", v, &[shape.kv_heads, shape.n_k, shape.d_v], sizes[2])?;
         Ok(Self {
             q,
             k: Heads::dense(k, shape.n_k * shape.d_k),
@@ -216,6 +263,18 @@ pub(crate) fn check<T: Element>(
     cells: &[T],
     axes: &[usize],
 ) -> Result<f64, InputError> {
+    let size = T::size(cells);
+    refuse(tensor, cells, axes, size)?;
+    Ok(size)
+}
+
+/// The same where their size is known: not finite where a cell is not.
+fn refuse<T: Element>(
+    tensor: &'static str,
+    cells: &[T],
+    axes: &[usize],
+    size: f64,
+) -> Result<(), InputError> {
     let expected = axes.iter().product();
     if cells.len() != expected {
         return Err(InputError::Length {
@@ -224,12 +283,11 @@ pub(crate) fn check<T: Element>(
             got: cells.len(),
         });
     }
-    let size = T::size(cells);
     if size.is_finite() {
-        return Ok(size);
+        return Ok(());
     }
     match cells.iter().position(|c| !c.wide().is_finite()) {
-        None => Ok(size),
+        None => Ok(()),
         Some(at) => {
             let mut index = Vec::with_capacity(axes.len());
             let mut rest = at;

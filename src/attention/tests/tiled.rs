@@ -289,3 +289,44 @@ fn numbers_that_overflow_float32_are_left_to_the_oracle() {
         assert!(difference(&widen(&got.out), &right) <= 1e-7 * largest(&right));
     }
 }
+
+#[test]
+fn many_check_inputs_as_one_does() {
+    // Several pieces each, none of them full.
+    let shape = Shape {
+        heads: 3,
+        kv_heads: 3,
+        ..Shape::square(1_100, 60)
+    };
+    let mut call = plain(shape, Vec::new(), 1.0);
+    let many = |call: &Call| {
+        Inputs::checked_by(
+            &call.spec,
+            &call.q,
+            &call.k,
+            &call.v,
+            &Shuffled { threads: 3 },
+        )
+        .map(|inputs| inputs.sizes())
+    };
+    let one = |call: &Call| {
+        Inputs::new(&call.spec, &call.q, &call.k, &call.v).map(|inputs| inputs.sizes())
+    };
+    let last = shape.v_len() - 1;
+    for (at, size) in [(0, 50.0), (70_000, -60.0), (last, 70.0)] {
+        call.q[at] = size;
+        call.v[at] = -2.0 * size;
+        assert_eq!(many(&call), one(&call));
+    }
+    for bad in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        for at in [0, 65_535, 65_536, last] {
+            let kept = std::mem::replace(&mut call.k[at], bad);
+            let (many, one) = (many(&call).unwrap_err(), one(&call).unwrap_err());
+            assert_eq!(many.to_string(), one.to_string());
+            call.k[at] = kept;
+        }
+    }
+    call.v.pop();
+    assert_eq!(many(&call), one(&call));
+    assert!(many(&call).is_err());
+}
