@@ -121,6 +121,7 @@ export class Core {
     this.steward = steward;
     this.heap = new Float32Array(memory.buffer);
     this.idle = memory.buffer.byteLength;
+    this.view = this.heap.subarray(0, 0);
     this.slab = null;
     this.used = SLAB;
     this.generation = 0;
@@ -163,7 +164,10 @@ export class Core {
   /** A copy of a result that lies at `from`: in `out`, where it is given, else in an array for the caller. */
   result(from, length, lender, out) {
     if (out === undefined) out = length <= SMALL ? this.shared(length) : lender.lend(length);
-    out.set(this.heap.subarray(from, from + length));
+    // As a rule the view of the last call will do: to make one takes longer than a small copy.
+    const { view } = this;
+    if (view.buffer !== this.heap.buffer || view.byteOffset !== 4 * from || view.length !== length) this.view = this.heap.subarray(from, from + length);
+    out.set(this.view);
     return out;
   }
 

@@ -6,7 +6,7 @@ use super::shared::{Shared, Sources};
 use super::tile::{self, Eight, KEYS, ROWS, STRIPS, Scores, Strip, Tile, WIDE};
 use crate::lanes::{Lane, WIDTH, exp2};
 use crate::masks::{Coverage, Reach};
-use crate::math::{ln, narrow};
+use crate::math::{ln_short, narrow};
 use crate::shape::{HeadIdx, Shape};
 use crate::spec::{AttentionSpec, Hidden};
 use std::ops::Range;
@@ -78,11 +78,12 @@ impl State {
     }
 
     /// The log-sum-exp of row `r`; −∞ where it has seen nothing.
+    #[inline(always)]
     pub(super) fn lse(&self, r: usize, sum: f32) -> f32 {
         if sum == 0.0 {
             return f32::NEG_INFINITY;
         }
-        narrow(ln(f64::from(sum)) + f64::from(self.max[r]) * std::f64::consts::LN_2)
+        narrow(ln_short(f64::from(sum)) + f64::from(self.max[r]) * std::f64::consts::LN_2)
     }
 
     /// Turns scores of the first `N` rows into exponentials and takes them into maxima and sums; what unfinished outputs have to be multiplied
