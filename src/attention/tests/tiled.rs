@@ -7,10 +7,10 @@ mod common;
 use attention::lanes::{Best, Lane, Scalar};
 use attention::naive::{self, Inputs};
 use attention::rows::{RowRunner, Serial};
-use attention::tiled::{self, Output};
+use attention::tiled::{self, CallError, Output};
 use attention::{AttentionSpec, Config, Hidden, MaskUse, Shape};
 use common::random::{Call, call};
-use common::threads::Shuffled;
+use common::threads::{Shuffled, StopAfter};
 use common::{Stream, difference, golden, largest, narrow, widen};
 use proptest::prelude::*;
 
@@ -329,4 +329,73 @@ fn many_check_inputs_as_one_does() {
     call.v.pop();
     assert_eq!(many(&call), one(&call));
     assert!(many(&call).is_err());
+}
+
+#[test]
+fn stops_where_it_is_told_and_asks_as_often_as_it_says() {
+    let causal = vec![MaskUse::new("causal", &[("align", "bottom_right".into())]).unwrap()];
+    for (heads, kv_heads, n_q, n_k) in [
+        (1, 1, 300, 300),
+        (6, 2, 100, 700),
+        (4, 1, 9, 2_000),
+        (2, 1, 2, 2_000),
+    ] {
+        for masks in [Vec::new(), causal.clone()] {
+            let shape = Shape {
+                heads,
+                kv_heads,
+                n_q,
+                n_k,
+                ..Shape::square(1, 4)
+            };
+            let call = plain(shape, masks, 1.0);
+            let inputs = Inputs::new(&call.spec, &call.q, &call.k, &call.v).unwrap();
+            let run = |steps: usize| {
+                let runner = StopAfter(steps.into());
+                tiled::forward::<Best, _>(&call.spec, &inputs, &runner).map(|o| o.lse.len())
+            };
+            let steps = tiled::steps(&call.spec, 1);
+            assert_eq!(run(steps - 1), Err(CallError::Stopped), "{shape:?}");
+            assert_eq!(run(steps), Ok(heads * n_q), "{shape:?}");
+        }
+    }
+}
+
+#[test]
+fn heads_that_share_keys_give_the_bits_of_each_alone() {
+    let given = [("align", "bottom_right".into())];
+    let causal = vec![MaskUse::new("causal", &given).unwrap()];
+    for (n_q, n_k) in [(5, 300), (70, 70), (130, 400)] {
+        for masks in [Vec::new(), causal.clone()] {
+            let shape = Shape {
+                heads: 6,
+                kv_heads: 2,
+                n_q,
+                n_k,
+                d_k: 20,
+                d_v: 12,
+            };
+            let call = plain(shape, masks.clone(), 1.0);
+            let together = run::<Best>(&call, &Serial);
+            for head in shape.head_indices() {
+                let kv = shape.kv_head(head);
+                let part = |cells: &[f32], at: usize, len: usize| cells[at * len..][..len].to_vec();
+                let one = Shape {
+                    heads: 1,
+                    kv_heads: 1,
+                    ..shape
+                };
+                let alone = Call {
+                    q: part(&call.q, head.0, one.q_len()),
+                    k: part(&call.k, kv.0, one.k_len()),
+                    v: part(&call.v, kv.0, one.v_len()),
+                    ..plain(one, masks.clone(), 1.0)
+                };
+                let alone = run::<Best>(&alone, &Serial);
+                let len = one.out_len();
+                assert_eq!(together.out[head.0 * len..][..len], alone.out);
+                assert_eq!(together.lse[head.0 * n_q..][..n_q], alone.lse);
+            }
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! A block of rows of one head against all keys.
 
+use super::cut::{self, Cut};
 use super::logits::Logits;
 use super::pack;
 use super::shared::{Shared, Sources};
@@ -14,9 +15,8 @@ use std::ops::Range;
 /// Groups of four rows that go through a block of keys together: their queries and scores stay in a first-level cache.
 pub(super) const GROUPS: usize = 8;
 
-/// A task: rows `first`.. of `head`, and where their results go.
+/// A task: rows from `first` on, counted through all heads, which read the same keys; and where their results go.
 pub(super) struct Block<'a> {
-    pub(super) head: HeadIdx,
     pub(super) first: usize,
     /// `[rows, d_v]`
     pub(super) out: &'a mut [f32],
@@ -117,35 +117,15 @@ impl State {
     }
 }
 
-/// Rows of a task: as many as leave something to every thread, and enough that packing the keys does not count.
-pub(super) fn rows(spec: &AttentionSpec, threads: usize) -> usize {
+/// Bytes that a [`Scratch`] takes.
+pub(super) fn bytes(spec: &AttentionSpec, cut: Cut) -> usize {
     let shape = spec.shape();
-    let least = match (threads, spec.config().masks.is_empty()) {
-        (1, _) => 256,
-        (_, true) => 64,
-        (_, false) => 32,
-    };
-    let mut rows = 256;
-    while rows > least && shape.heads * shape.n_q.div_ceil(rows) < 4 * threads {
-        rows /= 2;
-    }
-    rows
-}
-
-/// Groups of four rows in a task of `rows` rows.
-fn groups(shape: Shape, rows: usize) -> usize {
-    rows.min(shape.n_q).div_ceil(ROWS)
-}
-
-/// Bytes that a [`Scratch`] takes for tasks of `rows` rows.
-pub(super) fn bytes(spec: &AttentionSpec, rows: usize) -> usize {
-    let shape = spec.shape();
-    let groups = groups(shape, rows);
+    let groups = cut.largest().div_ceil(ROWS);
     let columns = shape.d_v.div_ceil(WIDE);
     let reach = if spec.config().masks.is_empty() {
         0
     } else {
-        rows.min(shape.n_q)
+        cut.largest()
     };
     groups * shape.d_k * size_of::<[f32; ROWS]>()
         + (KEYS / WIDE * shape.d_k + columns * KEYS) * size_of::<Eight>()
@@ -177,26 +157,28 @@ impl Scratch {
         fit(&mut self.state, groups, State::new(None));
     }
 
-    /// Computes a task of at most `rows` rows. Leaves off where `go_on` says no.
+    /// Computes a task. Leaves off where `go_on` says no.
     pub(super) fn run<L: Lane>(
         &mut self,
         spec: &AttentionSpec,
         shared: &Shared,
         sources: Sources<'_>,
-        rows: usize,
+        cut: Cut,
         block: Block<'_>,
         go_on: impl Fn() -> bool,
     ) {
         let shape = spec.shape();
-        let logits = Logits::new(spec, shared, block.head);
+        let logits = Logits::new(spec, shared);
         let count = block.lse.len();
         let groups = count.div_ceil(ROWS);
         let columns = shape.d_v.div_ceil(WIDE);
-        self.fit(shape, self::groups(shape, rows));
+        self.fit(shape, cut.largest().div_ceil(ROWS));
 
-        let kv = shape.kv_head(block.head);
-        let q = &sources.q[(block.head.0 * shape.n_q + block.first) * shape.d_k..];
-        let q = &q[..count * shape.d_k];
+        let rows = block.first..block.first + count;
+        let queries = cut::queries(shape, &rows);
+        let head_of = |row: usize| HeadIdx(row.min(rows.end - 1) / shape.n_q);
+        let kv = shape.kv_head(head_of(rows.start));
+        let q = &sources.q[rows.start * shape.d_k..rows.end * shape.d_k];
         pack::groups::<L>(q, shape.d_k, logits.factor(), &mut self.q);
         let largest = shared.largest_query(spec);
         // As a rule every query is small enough, and none needs a look.
@@ -212,15 +194,22 @@ impl Scratch {
             }
         }
         self.out[..groups * columns].fill([[[0.0; WIDTH]; 2]; ROWS]);
-        self.state[..groups].fill(State::new(spec.sink(block.head)));
+        self.state[..groups].fill(State::new(spec.sink(head_of(rows.start))));
+        if head_of(rows.start) != head_of(rows.end) {
+            for (g, state) in self.state[..groups].iter_mut().enumerate() {
+                for r in 0..ROWS {
+                    let sink = spec.sink(head_of(rows.start + g * ROWS + r));
+                    state.set_row(r, &State::new(sink));
+                }
+            }
+        }
 
         let (k, v) = (sources.k.of(kv), sources.v.of(kv));
-        let queries = block.first..block.first + count;
         self.reach.clear();
         if !spec.config().masks.is_empty() {
-            self.reach.reserve_exact(rows.min(shape.n_q));
+            self.reach.reserve_exact(cut.largest());
         }
-        self.reach.extend(logits.reach(queries.clone()));
+        self.reach.extend(logits.reach(rows.clone()));
         for keys in blocks(spec, queries.clone(), &Reach::of_all(&self.reach)) {
             if !go_on() {
                 return;
@@ -231,7 +220,7 @@ impl Scratch {
             pack::columns::<L>(part, shape.d_v, KEYS, &mut self.v);
             for first in (0..groups).step_by(GROUPS) {
                 let some = first..(first + GROUPS).min(groups);
-                self.tiles::<L>(&logits, some, queries.clone(), keys.clone());
+                self.tiles::<L>(&logits, some, rows.clone(), keys.clone());
             }
         }
         self.finish::<L>(shape, columns, block);
@@ -243,7 +232,7 @@ impl Scratch {
         &mut self,
         logits: &Logits<'_>,
         groups: Range<usize>,
-        queries: Range<usize>,
+        rows: Range<usize>,
         keys: Range<usize>,
     ) {
         let shape = logits.shape();
@@ -271,9 +260,8 @@ impl Scratch {
         {
             if !span.is_empty() {
                 let scores = &mut scores[2 * span.start..2 * span.end];
-                let first = queries.start + g * ROWS;
                 logits.four_rows::<L>(
-                    first,
+                    rows.start + g * ROWS..rows.end,
                     keys.start + span.start * WIDE,
                     keys.end,
                     four(&self.reach, g),

@@ -15,7 +15,7 @@ use crate::lanes::{Lane, WIDTH, exp2};
 use crate::math::narrow;
 use crate::naive::Inputs;
 use crate::rows::RowRunner;
-use crate::shape::{HeadIdx, KvHeadIdx, Shape};
+use crate::shape::{KvHeadIdx, Shape};
 use crate::spec::AttentionSpec;
 use part::part;
 use std::ops::Range;
@@ -159,8 +159,7 @@ impl FewScratch {
                 // Heads of a group and their queries follow each other in Q as here.
                 let row = kv * rows(shape) + r;
                 let query = &sources.q[row * shape.d_k..][..shape.d_k];
-                let head = HeadIdx(row / shape.n_q);
-                let factor = Logits::new(spec, shared, head).factor();
+                let factor = Logits::new(spec, shared).factor();
                 let packed = &mut self.q[(kv * filled + r) * sizes.q_row..][..sizes.q_row];
                 packed.fill([0.0; WIDTH]);
                 for (to, &x) in packed.as_flattened_mut().iter_mut().zip(query) {

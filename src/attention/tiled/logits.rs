@@ -10,21 +10,19 @@ use crate::spec::{AttentionSpec, Hidden};
 use std::f64::consts::LOG2_E;
 use std::ops::Range;
 
-/// What happens to the scores of a head.
+/// What happens to the scores of a call.
 pub(super) struct Logits<'a> {
     spec: &'a AttentionSpec,
     shared: &'a Shared,
-    head: HeadIdx,
     units: Units,
     masked: bool,
 }
 
 impl<'a> Logits<'a> {
-    pub(super) fn new(spec: &'a AttentionSpec, shared: &'a Shared, head: HeadIdx) -> Self {
+    pub(super) fn new(spec: &'a AttentionSpec, shared: &'a Shared) -> Self {
         Self {
             spec,
             shared,
-            head,
             units: Units::of(spec),
             masked: !spec.config().masks.is_empty(),
         }
@@ -39,10 +37,16 @@ impl<'a> Logits<'a> {
         self.units.factor
     }
 
-    /// Where each of `queries` sees anything; empty where there are no masks.
-    pub(super) fn reach(&self, queries: Range<usize>) -> impl Iterator<Item = Reach> {
-        let queries = if self.masked { queries } else { 0..0 };
-        queries.map(|q| self.spec.reach(QueryIdx(q)))
+    /// Where each of these rows, counted through all heads, sees anything; empty where there are no masks.
+    pub(super) fn reach(&self, rows: Range<usize>) -> impl Iterator<Item = Reach> {
+        let rows = if self.masked { rows } else { 0..0 };
+        rows.map(|row| self.spec.reach(self.place(row).1))
+    }
+
+    /// The head and the query of a row.
+    fn place(&self, row: usize) -> (HeadIdx, QueryIdx) {
+        let n_q = self.shape().n_q;
+        (HeadIdx(row / n_q), QueryIdx(row % n_q))
     }
 
     /// The panels of eight keys between the first and the last that any row sees; all where hidden keys take part.
@@ -60,30 +64,29 @@ impl<'a> Logits<'a> {
         (a.start - keys.start) / WIDE..(b.end - keys.start).div_ceil(WIDE)
     }
 
-    /// Scores of four rows from query `first` on, with the keys from `start` on (a multiple of 8 from the block's), in
+    /// Scores of the first four of `rows`, counted through all heads, with the keys from `start` on (a multiple of 8 from the block's), in
     /// place; `reach` is that of the rows, or empty without masks. −∞ for keys from `end` on and for those that the masks hide.
     #[inline(always)]
     pub(super) fn four_rows<L: Lane>(
         &self,
-        first: usize,
+        rows: Range<usize>,
         start: usize,
         end: usize,
         reach: &[Reach],
         scores: &mut [Strip],
     ) {
-        let last = self.shape().n_q - 1;
         for r in 0..ROWS {
-            // The last group of a head may have rows to spare: they repeat the last query and are not used.
-            let q = QueryIdx((first + r).min(last));
-            self.row::<L>(q, r, start, end, reach.get(r), scores);
+            // The last group of a task may have rows to spare: they repeat the last row and are not used.
+            let row = (rows.start + r).min(rows.end - 1);
+            self.row::<L>(row, r, start, end, reach.get(r), scores);
         }
     }
 
-    /// The same for row `r` of the strips, which is query `q` of this head.
+    /// The same for row `r` of the strips, which is `row` of the call.
     #[inline(always)]
     pub(super) fn row<L: Lane>(
         &self,
-        q: QueryIdx,
+        row: usize,
         r: usize,
         start: usize,
         end: usize,
@@ -96,13 +99,16 @@ impl<'a> Logits<'a> {
                 cap.mul(tanh(L::load(&strip[r]))).store(&mut strip[r]);
             }
         }
-        if let Some(bias) = self.shared.bias(self.shape(), self.head, q.0, start) {
+        // Whose row it is, is worked out only where it matters.
+        if self.shared.has_bias() {
+            let (head, q) = self.place(row);
+            let bias = self.shared.bias(self.shape(), head, q.0, start);
             for (strip, bias) in scores.iter_mut().zip(bias.as_chunks::<WIDTH>().0) {
                 L::load(&strip[r]).add(L::load(bias)).store(&mut strip[r]);
             }
         }
         if let Some(reach) = reach {
-            self.hide(q, r, start, end, reach, scores);
+            self.hide(self.place(row).1, r, start, end, reach, scores);
         }
         // What stands behind the last key is a panel's filling.
         for at in end - start..scores.len() * WIDTH {

@@ -169,18 +169,19 @@ impl Shared {
         self.sizes
     }
 
-    /// What the exponents of query `q` gain from key `first` on; `None` without such a bias.
+    /// Whether exponents gain anything by distance.
+    pub(super) fn has_bias(&self) -> bool {
+        !self.bias.is_empty()
+    }
+
+    /// What the exponents of query `q` gain from key `first` on; nothing without such a bias.
     #[inline(always)]
-    pub(super) fn bias(
-        &self,
-        shape: Shape,
-        head: HeadIdx,
-        q: usize,
-        first: usize,
-    ) -> Option<&[f32]> {
+    pub(super) fn bias(&self, shape: Shape, head: HeadIdx, q: usize, first: usize) -> &[f32] {
         let len = bias_len(shape);
-        let table = self.bias.get(head.0 * len..(head.0 + 1) * len)?;
-        table.get(shape.n_q - 1 - q + first..)
+        let table = self.bias.get(head.0 * len..(head.0 + 1) * len);
+        table
+            .and_then(|table| table.get(shape.n_q - 1 - q + first..))
+            .unwrap_or(&[])
     }
 
     /// The largest size of a bias, as an exponent of 2.

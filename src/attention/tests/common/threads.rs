@@ -1,8 +1,9 @@
 //! A runner with threads of its own.
 
 use super::Stream;
-use attention::rows::RowRunner;
+use attention::rows::{RowRunner, Serial};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Real threads that take the tasks in an order of their own.
 pub struct Shuffled {
@@ -39,5 +40,25 @@ impl RowRunner for Shuffled {
                 });
             }
         });
+    }
+}
+
+/// Says to stop once it was asked so often.
+pub struct StopAfter(pub AtomicUsize);
+
+impl RowRunner for StopAfter {
+    fn for_each<T: Send, S>(
+        &self,
+        tasks: impl ExactSizeIterator<Item = T> + Send,
+        scratch: impl Fn() -> S + Sync + Send,
+        work: impl Fn(&mut S, T) + Sync + Send,
+    ) {
+        Serial.for_each(tasks, scratch, work);
+    }
+
+    fn keep_going(&self) -> bool {
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
+            .is_ok()
     }
 }

@@ -128,7 +128,7 @@ impl Scratch {
         d_q: &mut [Tile],
     ) {
         let (cut, shape) = (call.cut, call.cut.shape);
-        let logits = Logits::new(call.spec, call.shared, head);
+        let logits = Logits::new(call.spec, call.shared);
         let count = queries.len();
         let groups = count.div_ceil(ROWS);
         let rows = head.0 * shape.n_q + queries.start..head.0 * shape.n_q + queries.end;
@@ -143,7 +143,7 @@ impl Scratch {
         let mut spans: [Range<usize>; GROUPS] = Default::default();
         let mut reach = [const { Reach::nothing() }; QUERIES];
         let mut reached = 0;
-        for (to, reach) in reach.iter_mut().zip(logits.reach(queries.clone())) {
+        for (to, reach) in reach.iter_mut().zip(logits.reach(rows.clone())) {
             *to = reach;
             reached += 1;
         }
@@ -182,7 +182,7 @@ impl Scratch {
                 }
             }
             logits.four_rows::<L>(
-                queries.start + g * ROWS,
+                rows.start + g * ROWS..rows.end,
                 keys.start + span.start * WIDE,
                 keys.end,
                 four(reach, g),

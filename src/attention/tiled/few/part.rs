@@ -7,7 +7,7 @@
 use super::{Sizes, Task, lanes, rows};
 use crate::lanes::{Lane, WIDTH};
 use crate::masks::Coverage;
-use crate::shape::{HeadIdx, QueryIdx};
+use crate::shape::HeadIdx;
 use crate::spec::{AttentionSpec, Hidden};
 use crate::tiled::block::State;
 use crate::tiled::logits::Logits;
@@ -31,16 +31,14 @@ pub(super) fn part<L: Lane, const N: usize, const C: usize>(
 ) {
     let shape = spec.shape();
     let (k, v) = (sources.k.of(task.kv), sources.v.of(task.kv));
-    // Row `r` of the key/value head: which head and query.
-    let place = |r: usize| {
-        let row = task.kv.0 * rows(shape) + r.min(rows(shape) - 1);
-        (HeadIdx(row / shape.n_q), QueryIdx(row % shape.n_q))
-    };
+    let logits = Logits::new(spec, shared);
+    // Row `r` of the key/value head, counted through all heads.
+    let row_of = |r: usize| task.kv.0 * rows(shape) + r.min(rows(shape) - 1);
     for (g, state) in task.states.iter_mut().enumerate() {
         for r in 0..ROWS {
             // A sink comes before the first key.
             let sink = spec
-                .sink(place(g * ROWS + r).0)
+                .sink(HeadIdx(row_of(g * ROWS + r) / shape.n_q))
                 .filter(|_| task.keys.start == 0);
             state.set_row(r, &State::new(sink));
         }
@@ -71,10 +69,9 @@ pub(super) fn part<L: Lane, const N: usize, const C: usize>(
             }
             dots::<L, N>(q, sizes.q_row, k, shape.d_k, scores);
             for r in 0..N {
-                let (head, query) = place(g * ROWS + r);
-                let logits = Logits::new(spec, shared, head);
-                let reach = logits.reach(query.0..query.0 + 1).next();
-                logits.row::<L>(query, r, keys.start, keys.end, reach.as_ref(), scores);
+                let row = row_of(g * ROWS + r);
+                let reach = logits.reach(row..row + 1).next();
+                logits.row::<L>(row, r, keys.start, keys.end, reach.as_ref(), scores);
             }
             let rescale = state.take::<L, N>(scores);
             if g == 0 {
