@@ -87,26 +87,7 @@ pub(super) fn mix<L: Lane>(
     factor: &[f32; ROWS],
     to: &mut Tile,
 ) {
-    let mut sums = [[L::splat(0.0); 2]; ROWS];
-    let mut strips = weights.iter();
-    let mut values = values.iter();
-    macro_rules! next {
-        ($strip:ident, $at:literal) => {
-            let Some(value) = values.next() else { break };
-            step(&mut sums, column($strip, $at), value);
-        };
-    }
-    while let Some(strip) = strips.next() {
-        next!(strip, 0);
-        next!(strip, 1);
-        next!(strip, 2);
-        next!(strip, 3);
-        let Some(strip) = strips.next() else { break };
-        next!(strip, 0);
-        next!(strip, 1);
-        next!(strip, 2);
-        next!(strip, 3);
-    }
+    let sums = summed(weights.iter(), values, column::<L>);
     for (r, sums) in sums.into_iter().enumerate() {
         let factor = L::splat(factor[r]);
         for (x, sum) in to[r].iter_mut().zip(sums) {
@@ -119,16 +100,32 @@ pub(super) fn mix<L: Lane>(
 /// keys for each four rows; as many rows are taken as `rows` has.
 #[inline(always)]
 pub(super) fn mix_across<'a, L: Lane>(
-    mut strips: impl Iterator<Item = &'a Strip>,
+    weights: impl Iterator<Item = &'a Strip>,
     rows: &[Eight],
     to: &mut Tile,
 ) {
+    let sums = summed(weights, rows, |strip, at| splats::<L>(&strip[at]));
+    for (x, sums) in to.iter_mut().zip(sums) {
+        for (x, sum) in x.iter_mut().zip(sums) {
+            L::load(x).add(sum).store(x);
+        }
+    }
+}
+
+/// Σ over `right` of four numbers × eight columns, where `left` takes the four from a strip; as many are taken as `right`
+/// has.
+#[inline(always)]
+fn summed<'a, L: Lane>(
+    mut strips: impl Iterator<Item = &'a Strip>,
+    right: &[Eight],
+    left: impl Fn(&Strip, usize) -> [L; ROWS],
+) -> Sums<L> {
     let mut sums = [[L::splat(0.0); 2]; ROWS];
-    let mut rows = rows.iter();
+    let mut right = right.iter();
     macro_rules! next {
         ($strip:ident, $at:literal) => {
-            let Some(row) = rows.next() else { break };
-            step(&mut sums, splats(&$strip[$at]), row);
+            let Some(eight) = right.next() else { break };
+            step(&mut sums, left($strip, $at), eight);
         };
     }
     while let Some(strip) = strips.next() {
@@ -142,9 +139,5 @@ pub(super) fn mix_across<'a, L: Lane>(
         next!(strip, 2);
         next!(strip, 3);
     }
-    for (x, sums) in to.iter_mut().zip(sums) {
-        for (x, sum) in x.iter_mut().zip(sums) {
-            L::load(x).add(sum).store(x);
-        }
-    }
+    sums
 }

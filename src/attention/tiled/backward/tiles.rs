@@ -218,31 +218,37 @@ impl Scratch {
             }
         }
         let strips = keys.len().div_ceil(WIDTH);
-        for (c, panel) in self
-            .d_out_columns
-            .chunks_exact(QUERIES)
-            .take(cut.v_columns)
-            .enumerate()
-        {
-            for j in 0..strips {
-                let some = seeing(&spans[..groups], j / 2);
-                let rows = &panel[some.start * ROWS..(some.end * ROWS).min(count)];
-                let to = &mut self.d_v[j * cut.v_columns + c];
-                across::<L>(&self.weights[some], j, rows, to);
-            }
-        }
-        for (c, panel) in self
-            .q_columns
-            .chunks_exact(QUERIES)
-            .take(cut.k_columns)
-            .enumerate()
-        {
-            for j in 0..strips {
-                let some = seeing(&spans[..groups], j / 2);
-                let rows = &panel[some.start * ROWS..(some.end * ROWS).min(count)];
-                let to = &mut self.d_k[j * cut.k_columns + c];
-                across::<L>(&self.d_scores[some], j, rows, to);
-            }
+        let spans = &spans[..groups];
+        let at_values = (&*self.weights, &*self.d_out_columns);
+        across::<L>(
+            at_values,
+            spans,
+            count,
+            strips,
+            cut.v_columns,
+            &mut self.d_v,
+        );
+        let at_keys = (&*self.d_scores, &*self.q_columns);
+        across::<L>(at_keys, spans, count, strips, cut.k_columns, &mut self.d_k);
+    }
+}
+
+/// to ← to + Σ over rows of a number for each key × the row. The numbers are those of groups of four rows; the `count` rows
+/// stand by columns, [`QUERIES`] beside each other.
+#[inline(always)]
+fn across<L: Lane>(
+    (groups, columns): (&[Scores], &[Eight]),
+    spans: &[Range<usize>],
+    count: usize,
+    strips: usize,
+    width: usize,
+    to: &mut [Tile],
+) {
+    for (c, panel) in columns.chunks_exact(QUERIES).take(width).enumerate() {
+        for j in 0..strips {
+            let some = seeing(spans, j / 2);
+            let rows = &panel[some.start * ROWS..(some.end * ROWS).min(count)];
+            tile_across::<L>(&groups[some], j, rows, &mut to[j * width + c]);
         }
     }
 }
@@ -257,7 +263,7 @@ fn seeing(spans: &[Range<usize>], p: usize) -> Range<usize> {
 }
 
 #[inline(never)]
-fn across<L: Lane>(groups: &[Scores], j: usize, rows: &[Eight], to: &mut Tile) {
+fn tile_across<L: Lane>(groups: &[Scores], j: usize, rows: &[Eight], to: &mut Tile) {
     tile::mix_across::<L>(groups.iter().map(|scores| &scores[j]), rows, to);
 }
 
