@@ -11,7 +11,7 @@ use crate::{
     client::{Client, Event, files},
     ctx::{Computed, Ctx, EngineState, Looked, Shared, ViewOptions},
     examples::shelf::{self, Shelf},
-    header::{EngineFailed, Header, LinkNotes, restore_theme},
+    header::{EngineFailed, Header, LinkNotes, restore_theme, when_fonts_arrive},
     labs::bench::{Bench, Window},
     links::{self, Frame},
     session::{Action, Desk, Session},
@@ -143,6 +143,7 @@ pub fn App() -> impl IntoView {
         }
     });
     let on_theme = callback(move |()| ctx.palette.set(Arc::new(read_palette())));
+    when_fonts_arrive(on_theme);
     links::follow(ctx, shelf, frame);
     if let Some(starting) = document().get_element_by_id("starting") {
         starting.remove();
@@ -419,6 +420,14 @@ fn watch_theme(ctx: Ctx) {
     }
 }
 
+/// Whether an explanation is open: Escape closes that and nothing else.
+fn explains() -> bool {
+    matches!(
+        document().query_selector(".gloss-note:popover-open"),
+        Ok(Some(_))
+    )
+}
+
 fn watch_keys(ctx: Ctx) {
     let keys = window_event_listener(leptos::ev::keydown, move |ev| {
         let typing = ev
@@ -445,6 +454,7 @@ fn watch_keys(ctx: Ctx) {
             }
             ("Escape", false, _)
                 if !typing
+                    && !explains()
                     && ctx.sheet.get_untracked() == crate::ctx::Sheet::Closed
                     && !ev.default_prevented()
                     && ctx.desk.with_untracked(|d| d.session().pin.is_some()) =>

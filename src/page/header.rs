@@ -6,6 +6,7 @@ pub use theme::{Theme, restore_theme};
 
 use crate::prelude::*;
 use crate::{
+    canvas::paint::forget_widths,
     ctx::{Ctx, EngineState, Sheet},
     labs,
     text::{t, tf},
@@ -22,7 +23,6 @@ pub fn Header(
     on_theme: Callback<()>,
 ) -> impl IntoView {
     let ctx = Ctx::get();
-    when_fonts_arrive(on_theme);
     let tabs = labs::ALL.iter().map(|lab| {
         let (id, name) = (lab.id, t(lab.name));
         if id == current {
@@ -62,13 +62,16 @@ pub fn Header(
 }
 
 /// Calls back whenever a font of the style sheets has been fetched: canvases are then drawn again with it.
-fn when_fonts_arrive(redraw: Callback<()>) {
+pub fn when_fonts_arrive(redraw: Callback<()>) {
     // The list of fonts is missing in no browser that runs this page; without it canvases keep the font they have.
     let fonts = js_sys::Reflect::get(&document(), &"fonts".into()).ok();
     let Some(fonts) = fonts.and_then(|f| f.dyn_into::<web_sys::EventTarget>().ok()) else {
         return;
     };
-    let done = Closure::<dyn FnMut()>::new(move || redraw.run(()));
+    let done = Closure::<dyn FnMut()>::new(move || {
+        forget_widths();
+        redraw.run(());
+    });
     let _ = fonts.add_event_listener_with_callback("loadingdone", done.as_ref().unchecked_ref());
     // For as long as the page lives.
     done.forget();

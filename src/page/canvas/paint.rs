@@ -78,6 +78,11 @@ thread_local! {
     static MEASURED_WIDTHS: RefCell<Measured> = RefCell::default();
 }
 
+/// Texts are measured anew: a font has come.
+pub fn forget_widths() {
+    MEASURED_WIDTHS.with_borrow_mut(|measured| measured.widths.clear());
+}
+
 impl Brush<'_> {
     fn px(&self, x: f64) -> f64 {
         (x * self.ratio).round()

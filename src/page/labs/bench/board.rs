@@ -76,7 +76,7 @@ pub fn show(
 ) -> Show {
     let s = session.shape;
     let hidden_cells = seen.0.iter().filter(|v| !**v).count();
-    let bias = session.positions.iter().any(|p| p.scheme.id == "alibi");
+    let placed = |id| session.positions.iter().any(|p| p.scheme.id == id);
     let preset = mask_preset(session);
     let none = preset.is_some_and(|p| p.id == "none") && session.drawn.is_none();
     let name = match preset {
@@ -94,17 +94,27 @@ pub fn show(
             &[("name", &name), ("n", &n), ("all", &all)],
         )
     };
-    let mask_words = match (none, bias) {
-        (true, false) => t("mask-title-none").to_owned(),
-        (true, true) => t("mask-title-alibi").to_owned(),
-        (false, false) => hidden(),
-        (false, true) => tf("mask-title-and-alibi", &[("words", &hidden())]),
-    };
-    let score_words = if session.soft_cap.is_some() {
-        t("title-capped").to_owned()
+    let mask_words = if none {
+        t("mask-title-none").to_owned()
     } else {
-        String::new()
+        hidden()
     };
+    // What stands between the Q and K that are shown and the scores.
+    let between = [
+        (
+            !options.as_used && session.qk_norm.is_some(),
+            "title-normed",
+        ),
+        (!options.as_used && placed("rope"), "title-turned"),
+        (session.soft_cap.is_some(), "title-capped"),
+        (placed("alibi"), "title-biased"),
+    ];
+    let score_words: Vec<&str> = between
+        .into_iter()
+        .filter(|(is, _)| *is)
+        .map(|(_, words)| t(words))
+        .collect();
+    let score_words = score_words.join(", ");
     Show {
         queries: session.q_labels.clone(),
         keys: session.k_labels.clone(),
@@ -120,9 +130,7 @@ pub fn show(
         visible: Arc::new(seen.0.clone()),
         by_hand: Arc::new(seen.1.clone()),
         root_weights: options.root_weights,
-        as_used: options.as_used
-            && (session.qk_norm.is_some()
-                || session.positions.iter().any(|p| p.scheme.id == "rope")),
+        as_used: options.as_used && (session.qk_norm.is_some() || placed("rope")),
         score_words,
         typed: matches!(session.data, Data::Given { .. }),
         stale,

@@ -3,8 +3,9 @@
 use super::{Fold, Window, names};
 use crate::prelude::*;
 use crate::{
-    ctx::Ctx,
+    ctx::{Ctx, Sheet},
     format,
+    links::Frame,
     text::{t, tf},
 };
 
@@ -56,7 +57,7 @@ pub fn Invite() -> impl IntoView {
                         trace.rows.iter().position(|r| r.visible == 0)?
                     };
                     Words::Empty { row }
-                } else if ctx.invited.get() || facts.entropy < 0.05 {
+                } else if ctx.invited.get() || facts.entropy < 0.25 {
                     Words::Means {
                         row: name.clone(),
                         keys: format::fixed(facts.entropy.exp(), 1),
@@ -73,13 +74,30 @@ pub fn Invite() -> impl IntoView {
         })
     });
     let Window(window) = expect_context::<Window>();
-    let phone = memo(move || Fold::of(window.get()) == Fold::Phone);
+    let fold = memo(move || Fold::of(window.get()));
+    let phone = memo(move || fold.get() == Fold::Phone);
+    let embedded = expect_context::<Frame>().embedded;
+    // Where the scale is in a sheet, the words open it.
+    let gesture = move || match fold.get() {
+        Fold::Phone => t("invite-do-phone").into_any(),
+        Fold::Tablet if !embedded => view! {
+            <button
+                type="button"
+                class="text-button"
+                data-name="invite-open"
+                on:click=move |_| ctx.sheet.set(Sheet::Inputs)
+            >
+                {t("invite-do-tablet")}
+            </button>
+        },
+        _ => t("invite-do").into_any(),
+    };
     dynamic(move || {
         let line = match words.get()? {
             Words::Try { row, keys } => view! {
                 <b>{t("invite-try")}</b>
                 " "
-                <mark>{t(if phone.get() { "invite-do-phone" } else { "invite-do" })}</mark>
+                <mark>{gesture()}</mark>
                 " "
                 {t("invite-watch")}
                 " "

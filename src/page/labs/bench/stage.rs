@@ -226,6 +226,8 @@ fn TokensBoard(hands: Hands) -> impl IntoView {
     let ctx = Ctx::get();
     let outer = NodeRef::<html::Div>::new();
     let width = width_of(outer);
+    let placed =
+        memo(move || ctx.session(|s| s.positions.iter().any(|p| p.scheme.id == "sinusoidal")));
     let layout = memo(move || {
         let w = width.get();
         (w >= 50.0)
@@ -258,7 +260,12 @@ fn TokensBoard(hands: Hands) -> impl IntoView {
     view! {
         <h2 class="tokens-title">
             {t("tokens-title")}
-            " Q = X W" <sub>"Q"</sub> ", K = X W" <sub>"K"</sub> ", V = X W" <sub>"V"</sub>
+            {move || match placed.get() {
+                false => view! { " Q = X W" <sub>"Q"</sub> ", K = X W" <sub>"K"</sub> ", V = X W" <sub>"V"</sub> },
+                true => view! {
+                    " Q = (X + P) W" <sub>"Q"</sub> ", K = (X + P) W" <sub>"K"</sub> ", V = (X + P) W" <sub>"V"</sub> ". " {t("tokens-placed")}
+                },
+            }}
         </h2>
         <div class="stage tokens" node_ref=outer data-name="tokens-stage">
             <Board

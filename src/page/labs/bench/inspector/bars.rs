@@ -91,7 +91,10 @@ pub fn scene(shown: &Shown, lines: &[Line], width: f64, score_end: f64) -> Scene
         Anchor::Start,
     );
     let largest = lines.iter().map(|l| l.weight).fold(0.0, f64::max);
-    let weight_end = heat::round_up(largest).min(1.0);
+    // The same for all rows of a picture with few keys, so that a bar that grows is a weight that grows; only where
+    // there are many keys, and so small weights, does the scale follow the largest one.
+    let fair = (16.0 / shown.n_k().max(1) as f64).min(1.0);
+    let weight_end = heat::round_up(largest).max(fair).min(1.0);
     let thick = (pitch * 0.62).round();
     for (i, line) in lines.iter().enumerate() {
         let y = top + pitch * i as f64;

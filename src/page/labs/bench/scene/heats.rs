@@ -77,19 +77,11 @@ impl Heats {
             )
             .collect();
         let mask: Vec<f64> = if show.hidden.is_finite() && !show.visible.is_empty() {
-            let bias = |i: usize| trace.bias.get(i).copied().unwrap_or(0.0);
-            let added = |i: usize| {
-                if hidden(i) {
-                    bias(i) + show.hidden
-                } else {
-                    bias(i)
-                }
-            };
+            let added = |i: usize| if hidden(i) { show.hidden } else { 0.0 };
             (0..trace.states.len()).map(added).collect()
-        } else if trace.bias.is_empty() {
-            vec![0.0; trace.states.len()]
         } else {
-            trace.bias.clone()
+            // A bias of positions is in the scores already, as the title of S says.
+            vec![0.0; trace.states.len()]
         };
         let beyond = |x: &f64| x.abs() >= f64::MAX;
         let scores: Vec<Look> = if trace.scores.iter().any(beyond) {

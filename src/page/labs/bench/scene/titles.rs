@@ -58,7 +58,16 @@ impl Art<'_> {
                 if !self.show.score_words.is_empty() {
                     scaled.push(loud(&format!(", {}", self.show.score_words), Ink::Ink));
                 }
-                vec![with(scaled.clone(), vec![size()]), scaled, product()]
+                let mut all = vec![with(scaled.clone(), vec![size()]), scaled];
+                // Where there is no room for all of it, what the product leaves out comes before the scale.
+                if !self.show.score_words.is_empty() {
+                    let words = format!(", {}", self.show.score_words);
+                    all.push(with(product(), vec![loud(&words, Ink::Ink)]));
+                    let words = format!(": {}", self.show.score_words);
+                    all.push(vec![name(), loud(&words, Ink::Ink)]);
+                }
+                all.push(product());
+                all
             }
             Matrix::A => {
                 let words = |w: &str| vec![name(), loud(&format!(" = {w}"), Ink::Ink)];
@@ -89,7 +98,12 @@ impl Art<'_> {
                     .next()
                     .unwrap_or_default();
                 let sentence = self.show.mask_words.split('.').next().unwrap_or_default();
-                vec![words(&self.show.mask_words), words(sentence), words(short)]
+                let mut all = vec![words(sentence), words(short)];
+                // A finger that drags pages to the next matrix: below M stands what it can do.
+                if self.layout.narrow.is_none() {
+                    all.insert(0, words(&self.show.mask_words));
+                }
+                all
             }
             Matrix::Q | Matrix::K if self.show.as_used => {
                 let words = || loud(&format!(" {}", t("title-as-used")), Ink::Ink);
