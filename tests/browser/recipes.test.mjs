@@ -70,7 +70,11 @@ describe('recipes that a tool builds', () => {
     });
     await shows(host);
     await photograph(host, 'reveal');
-    const before = await host.run(() => lab.get());
+    // The float32 check comes after the picture.
+    const before = await host.run(() => until(async () => {
+      const now = await lab.get();
+      return 'fast_error' in now.reads && now;
+    }, 'the float32 check'));
     await host.run(async () => {
       Reveal.next();
       await new Promise((resolve) => setTimeout(resolve, 300));

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { agrees } from './lib/agree.mjs';
 import { Key, open } from './lib/bench.mjs';
+import { needs } from './lib/browser.mjs';
 import { json, npz } from './lib/files.mjs';
 import { sameMatrix } from './lib/near.mjs';
 import { product, random, tokens } from './lib/oracle.mjs';
@@ -67,7 +68,7 @@ test('another head by click, by key, and as suggested', async () => {
   await isHead(4, 5);
 });
 
-test('on a telephone the next head and the one before are a button away', async () => {
+test('on a telephone the next head and the one before are a button away', needs('touch'), async () => {
   bench = await open({ width: 390, height: 844, scale: 2, touch: true });
   await bench.sheet('inputs');
   await bench.press('next-head');

@@ -13,7 +13,7 @@ const engine = await import(`./engines/${name}.mjs`);
 /** A window as most tests want it. */
 const PLAIN = { width: 1440, height: 900, scale: 1, dark: false, forced: false, still: false, touch: false };
 
-/** Whether this engine, or its driver, can do something: touch, forced, density, threads … */
+/** Whether this engine, or its driver, can do something: touch, forced, density, threads, cache … */
 export const can = (means) => !(means in engine.lacks);
 
 /**

@@ -92,7 +92,7 @@ export class Host {
        const lab = document.querySelector('attention-lab');
        const until = async (check, what) => {
          for (let i = 0; i < 200; i += 1) {
-           const found = check();
+           const found = await check();
            if (found) return found;
            await new Promise((resolve) => setTimeout(resolve, 50));
          }

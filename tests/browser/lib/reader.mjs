@@ -218,11 +218,16 @@ export class Page {
     });
   }
 
+  /** The window as PNG, in base 64. */
+  picture() {
+    return this.running.picture?.() ?? this.web.takeScreenshot();
+  }
+
   /** Saves a picture of the window under tests/shots (not in the repository). */
   async screenshot(name) {
     const file = join(SHOTS, engine, `${name}.png`);
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, Buffer.from(await this.web.takeScreenshot(), 'base64'));
+    await writeFile(file, Buffer.from(await this.picture(), 'base64'));
     return file;
   }
 
@@ -230,6 +235,6 @@ export class Page {
   async pixels(part) {
     // A driver's picture may be that of the frame before.
     await this.eval(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))));
-    return crop(Buffer.from(await this.web.takeScreenshot(), 'base64'), part, this.view.scale);
+    return crop(Buffer.from(await this.picture(), 'base64'), part, this.view.scale);
   }
 }

@@ -70,13 +70,21 @@ async function until(check, signal) {
   return null;
 }
 
-/** A port of this machine that nothing listens on now. */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
+/**
+ * A port of this machine that nothing listens on now. Each process looks at other ones, and not at those that the
+ * system gives away: what is free for two would be taken by both.
+ */
+export async function freePort() {
+  const first = 15_000 + (process.pid % 5_000) * 3;
+  for (let port = first; port < first + 3; port += 1) {
+    if (await free(port)) return port;
+  }
+  throw new Error(`expected a free port from ${first} to ${first + 2}, found none`);
+}
+
+function free(port) {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

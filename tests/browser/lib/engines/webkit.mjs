@@ -12,6 +12,7 @@ export const lacks = {
   forced: 'WebKitGTK has no forced colours',
   density: 'GTK takes whole numbers of device pixels, and only as the browser starts',
   threads: 'WebKitGTK has no SharedArrayBuffer',
+  cache: 'its driver gives it no cache on disk, and what is fetched does not stay in memory',
 };
 
 /**
@@ -53,7 +54,7 @@ async function open({ scale, dark, still }) {
     XDG_DATA_HOME: join(home, 'data'),
     XDG_CACHE_HOME: join(home, 'cache'),
     NO_AT_BRIDGE: '1',
-    // Pictures go from process to process through shared memory: without a graphics card the other way is slow.
+    // Pictures go from process to process through shared memory: without a graphics card the other way takes twice as long.
     WEBKIT_DISABLE_DMABUF_RENDERER: '1',
   };
   const port = await program.freePort();
@@ -101,6 +102,28 @@ export async function start(view) {
         if (got[0] === width && got[1] === height) break;
         if (Date.now() > end) throw new Error(`the window is ${got.join(' × ')} instead of ${width} × ${height}`);
         await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+
+    /** The window as PNG. The driver waits for another frame, so that something must change until it has one. */
+    async picture() {
+      await now.web.executeScript(() => {
+        const dot = document.createElement('i');
+        dot.style.cssText = 'position: fixed; left: 0; top: 0; width: 1px; height: 1px; opacity: 0.01; pointer-events: none';
+        document.documentElement.append(dot);
+        let turn = 0;
+        const timer = setInterval(() => {
+          dot.style.background = (turn += 1) % 2 ? '#777' : '#787878';
+        }, 20);
+        window.__still = () => {
+          clearInterval(timer);
+          dot.remove();
+        };
+      });
+      try {
+        return await now.web.takeScreenshot();
+      } finally {
+        await now.web.executeScript('window.__still()');
       }
     },
 
