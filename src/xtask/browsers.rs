@@ -38,7 +38,7 @@ impl Engine {
     /// The engines of a list such as `firefox,webkit`; without one, those in which every test passes.
     pub fn listed(list: Option<&str>) -> Result<Vec<Self>> {
         let Some(list) = list else {
-            // WebKitGTK joins when its driver stands all of it in time: CONTRIBUTING says what is missing.
+            // WebKitGTK joins when CI has the minutes.
             return Ok(vec![Self::Chromium, Self::Firefox]);
         };
         let engine = |name: &str| {
