@@ -87,7 +87,8 @@ fn SizeField(size: Size) -> impl IntoView {
     let ctx = Ctx::get();
     let value = memo(move || ctx.session(|s| size.of(s) as f64));
     let commit = move |to: f64| {
-        if to < 0.0 {
+        // What no count can hold is named as it was written.
+        if !(0.0..=1e9).contains(&to) {
             let (most, got) = (size.most(), format::exact(to));
             return ctx.note(
                 size.field(),

@@ -313,7 +313,7 @@ fn gradient_lines(shown: &Shown, g: &[f64], largest: f64, width: f64) -> Scene {
 fn gradient_bars(shown: &Shown, g: &[f64], largest: f64, grid: &Grid, width: f64) -> Scene {
     let all = grid.rect();
     let mut scene = Scene::new(width, all.bottom() + 5.0);
-    let axis = (width * 0.4).round();
+    let axis = (width * 0.43).round();
     let reach = axis - 6.0;
     let thick = (grid.h - 2.0).clamp(1.0, 9.0);
     for (y, x) in per_pixel(g, grid) {
@@ -333,8 +333,8 @@ fn gradient_bars(shown: &Shown, g: &[f64], largest: f64, grid: &Grid, width: f64
     let mut labels: Vec<Rect> = Vec::new();
     for &k in order.iter().take(2) {
         let number = small(g[k]);
-        let wanted =
-            Type::LABEL.width(&number) + 4.0 + shown.setting.names.key(k).width(k == shown.key());
+        let spare = Type::LABEL.width(&number) + 4.0;
+        let wanted = spare + shown.setting.names.key(k).width(k == shown.key());
         let long = (reach * g[k].abs() / largest).min(reach);
         // Across the axis from its bar, or beyond the bar's end; above or below where bars are in the way.
         let across = g[k] < 0.0;
@@ -361,8 +361,15 @@ fn gradient_bars(shown: &Shown, g: &[f64], largest: f64, grid: &Grid, width: f64
                     && !labels.iter().any(|l| l.overlaps(at));
                 let enough = room >= Type::LABEL.width(&number);
                 let covered = bars.iter().filter(|b| b.overlaps(at)).count();
-                // A cut name is worse than a step aside, and a covered bar worse than both.
-                let cost = covered as f64 * 10.0 + (wanted - w) / 8.0 + dy.abs() / 7.0;
+                // A cut name is worse than a step aside, a number without its name worse than a long step, and a covered
+                // bar worse than all.
+                let nameless =
+                    if name_fits(&shown.setting.names.key(k), room - spare, k == shown.key()) {
+                        0.0
+                    } else {
+                        6.0
+                    };
+                let cost = covered as f64 * 10.0 + nameless + (wanted - w) / 8.0 + dy.abs() / 7.0;
                 (free && enough).then_some((cost, right, x, y, room, at))
             })
             .min_by(|a, b| a.0.total_cmp(&b.0));
@@ -372,6 +379,11 @@ fn gradient_bars(shown: &Shown, g: &[f64], largest: f64, grid: &Grid, width: f64
         }
     }
     scene
+}
+
+/// An index is whole or not there; a token may be cut.
+fn name_fits(name: &Name, room: f64, bold: bool) -> bool {
+    name.width(bold) <= room || (matches!(name, Name::Token { .. }) && room > 24.0)
 }
 
 /// A key's name and a number, beginning at x to the right or ending there.
@@ -388,11 +400,7 @@ fn labelled(
     let number_width = Type::LABEL.width(number);
     let (gap, bold) = (4.0, key == shown.key());
     let room = room - number_width - gap;
-    // An index is whole or not there; a token may be cut.
-    let fits = match name {
-        Name::Index(..) => name.width(bold) <= room,
-        Name::Token { .. } => name.width(bold) <= room || room > 24.0,
-    };
+    let fits = name_fits(&name, room, bold);
     if right {
         let w = if fits {
             name.draw(scene, (x, y), Anchor::Start, Ink::Ink2, bold, room) + gap

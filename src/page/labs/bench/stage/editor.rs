@@ -46,10 +46,17 @@ pub fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView
         let spot = spot.get()?;
         let place = layout.with(|l| l.as_ref().and_then(|l| l.place(spot.0)).copied())?;
         let cell = place.cell(spot.1, spot.2);
-        let w = cell.w.max(64.0);
+        let text = hands
+            .editor
+            .with_untracked(|e| e.as_ref().map(|e| e.text.clone()))
+            .unwrap_or_default();
+        // As wide as what stands in it, within the picture.
+        let wanted = text.chars().count() as f64 * 8.0 + 20.0;
+        let w = cell.w.max(wanted.clamp(64.0, 176.0));
         let h = cell.h.max(26.0);
+        let most = layout.with(|l| l.as_ref().map_or(0.0, |l| l.width)) - w;
         let (x, y) = (
-            cell.x + cell.w / 2.0 - w / 2.0,
+            (cell.x + cell.w / 2.0 - w / 2.0).min(most).max(0.0),
             cell.y + cell.h / 2.0 - h / 2.0,
         );
         // What is wrong stands left of the cell where there is room, below it elsewhere.
@@ -69,10 +76,6 @@ pub fn CellEditor(layout: Signal<Option<Layout>>, hands: Hands) -> impl IntoView
                 .editor
                 .with(|e| e.as_ref().and_then(|e| e.error.clone()))
         };
-        let text = hands
-            .editor
-            .with_untracked(|e| e.as_ref().map(|e| e.text.clone()))
-            .unwrap_or_default();
         let label = tf(
             "stage-editing",
             &[(
