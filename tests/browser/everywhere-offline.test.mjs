@@ -60,8 +60,9 @@ for (const [what, headers] of [
   test(`offline after the first visit, from ${what}: the same numbers, other examples, threads`, async () => {
     const site = await serve({ headers });
     await web.get(site.url);
-    const online = await measured();
+    await painted();
     const paintedAt = site.requests.length;
+    const online = await measured();
     await kept();
     assert.ok(!site.requests.slice(0, paintedAt).some((p) => p.endsWith('sw.js')), 'the picture comes before the service worker');
     await site.stop();
