@@ -210,7 +210,11 @@ fn HeadAxis(grid: Memo<Grid>, chosen: Memo<Option<(usize, usize)>>) -> impl Into
                 let grid = grid.get();
                 let now = chosen.get().map(|(_, head)| head);
                 let last = grid.heads.saturating_sub(1);
-                let near = |head: usize| now.is_some_and(|n| n != head && n.abs_diff(head) * (grid.pitch as usize) < 20);
+                // Numbers of two digits take more room.
+                let room = |n: usize| if n > 9 { 20 } else { 14 };
+                let near = |head: usize| {
+                    now.is_some_and(|n| n != head && n.abs_diff(head) * (grid.pitch as usize) < room(n.max(head)))
+                };
                 let word = if now.is_some_and(|n| n.abs_diff(last / 2) < 3) { last / 4 } else { last / 2 };
                 let word = if now.is_some_and(|n| n.abs_diff(word) < 2) { last * 3 / 4 } else { word };
                 let numbers = [0, last].into_iter().filter(|head| !near(*head) && now != Some(*head));
