@@ -50,6 +50,12 @@ impl SpecError {
         self
     }
 
+    /// A number that came, with an exponent where it would be all zeros.
+    pub(crate) fn got_number(self, got: f64) -> Self {
+        let text = format!("{got:?}");
+        self.got(text.strip_suffix(".0").unwrap_or(&text).replace('-', "−"))
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
         self

@@ -147,7 +147,7 @@ pub(crate) fn check(
                 SpecError::new(param.key, param.label)
                     .of(owner)
                     .expected(format!("{what} from {min} to {max}"))
-                    .got(value.to_string())
+                    .got_number(value)
                     .hint(format!("The usual value is {}.", param.default)),
             );
         }

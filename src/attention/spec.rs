@@ -343,12 +343,12 @@ fn scalar(field: &'static str, label: &'static str, value: f64, min: f64) -> Opt
     let expected = if min == f64::MIN_POSITIVE {
         format!("a number above 0 and up to {MAX_SCALAR:e}")
     } else {
-        format!("a number from {min:e} to {MAX_SCALAR:e}")
+        format!("a number from {min:e} to {MAX_SCALAR:e}").replace('-', "−")
     };
     Some(
         SpecError::new(field, label)
             .expected(expected)
-            .got(value.to_string())
+            .got_number(value)
             .hint("Type such a number."),
     )
 }

@@ -196,6 +196,7 @@ impl Session {
         self.masks.retain(|m| !m.scheme.needs_drawing);
         self.hidden = config.hidden;
         self.positions = config.positions;
+        self.count_turned();
         self.qk_norm = config.qk_norm;
         self.sink = config.sink;
     }

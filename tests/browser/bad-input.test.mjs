@@ -150,9 +150,13 @@ test('RoPE on an odd width', async () => {
   await agrees(bench, { given, rope: { layout: 'interleaved', dims: 4 } }, 'the last good picture stays');
   await (await bench.reach('input[data-name="rope.dims"]')).sendKeys(Key.ESCAPE);
   await bench.set('rope.dims', '0');
-  await bench.set('d_k', '5');
-  assert.ok((await bench.problem('rope.dims')) ?? (await bench.problem('d_k')), 'a sentence at one of the two');
-  await agrees(bench, { given, rope: { layout: 'interleaved', dims: 4 } }, 'with d_k = 5');
+  assert.equal(await bench.field('rope.dims'), '4', '0 stands for all, and all are counted');
+  // What turned all turns all pairs that there are; more cannot turn.
+  await bench.sizes({ d_k: 5 });
+  const five = random({ ...SHAPE, d_k: 5 });
+  const odd = { given: { q: five.q[0], k: five.k[0], v: five.v[0] }, rope: { layout: 'interleaved', dims: 4 } };
+  await agrees(bench, odd, 'with d_k = 5');
+  await refuses('rope.dims', '5', /expected an even number.*got 5.*Choose 4/, { stays: odd });
   await bench.choose('positions', 'none');
   await bench.sizes({ d_k: 4 });
   await bench.choose('positions', 'rope');

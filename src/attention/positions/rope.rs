@@ -157,7 +157,10 @@ fn check(p: &PositionUse, shape: Shape) -> Vec<SpecError> {
             field()
                 .expected("an even number, since components turn in pairs")
                 .got(dims.to_string())
-                .hint(format!("Choose {} or make d_k even.", dims - 1)),
+                .hint(match dims {
+                    1 => "Make d_k even.".to_owned(),
+                    _ => format!("Choose {} or make d_k even.", dims - 1),
+                }),
         );
     } else if p.count(SCALING_AT) == NTK && dims == 2 {
         errors.push(

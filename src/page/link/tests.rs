@@ -340,6 +340,13 @@ fn a_change_by_link_leaves_the_rest_alone() {
 }
 
 #[test]
+fn a_rotation_of_all_components_says_how_many_they_are() {
+    let opened = read("src=random(7,1)&dk=6&pos=rope").open(None);
+    assert_eq!(opened.notes, Vec::<String>::new());
+    assert_eq!(opened.session.positions[0].value("dims"), Some(6.0));
+}
+
+#[test]
 fn every_scheme_of_the_registries_travels() {
     let shape = Shape {
         heads: 2,
@@ -358,7 +365,9 @@ fn every_scheme_of_the_registries_travels() {
     for scheme in attention::positions::ALL {
         for position in (scheme.examples)(shape) {
             let mut session = Session::tokens(shape, 1, 8);
-            session.positions = vec![position];
+            let mut config = session.config();
+            config.positions = vec![position];
+            session.configure(config);
             same(&there_and_back(&session, ViewOptions::default()), &session);
         }
     }

@@ -235,6 +235,7 @@ impl Session {
                 for p in next.positions.iter_mut().filter(|p| p.scheme.id == *scheme) {
                     set_param(p.scheme.params, &mut p.values, key, *value);
                 }
+                next.count_turned();
             }
             Action::SetSoftCap(cap) => next.soft_cap = *cap,
             Action::SetQkNorm(eps) => next.qk_norm = *eps,

@@ -217,6 +217,15 @@ impl Session {
         if let Some(d_out) = &mut self.d_out {
             d_out.resize(s.d_v, 0.0);
         }
+        let turned = |shape: Shape| (shape.d_k - shape.d_k % 2) as f64;
+        for dims in self.turned_components() {
+            // What turned all components goes on turning all.
+            *dims = if *dims == turned(before) {
+                turned(s)
+            } else {
+                dims.min(turned(s))
+            };
+        }
         if (before.n_q, before.n_k) != (s.n_q, s.n_k) {
             self.drawn = self.drawn.take().map(|old| {
                 BitMatrix::from_fn(s.n_q, s.n_k, |q: QueryIdx, k: KeyIdx| {
@@ -238,6 +247,25 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// Says how many components turn where a scheme only says "all" (0): a reader sees the number.
+    pub(super) fn count_turned(&mut self) {
+        let all = self.shape.d_k as f64;
+        for dims in self.turned_components() {
+            if *dims == 0.0 {
+                *dims = all;
+            }
+        }
+    }
+
+    fn turned_components(&mut self) -> impl Iterator<Item = &mut f64> {
+        self.positions.iter_mut().flat_map(|used| {
+            let params = used.scheme.params.iter().zip(&mut used.values);
+            params
+                .filter(|(param, _)| param.key == "dims")
+                .map(|(_, value)| value)
+        })
     }
 }
 

@@ -206,6 +206,29 @@ fn rope_on_an_odd_width_is_a_sentence() {
 }
 
 #[test]
+fn a_rotation_of_all_components_stays_one_when_there_are_more_or_fewer() {
+    let turned = |session: &Session| session.positions[0].value("dims");
+    let rope = Session::random(Shape::square(4, 8), 7, 1.0)
+        .after(&Action::SetPositionPreset("rope"))
+        .unwrap();
+    for (d_k, all) in [(16, 16.0), (5, 4.0), (8, 8.0)] {
+        let next = rope.after(&Action::SetSize(Size::DK, d_k)).unwrap();
+        assert_eq!(turned(&next), Some(all), "d_k = {d_k}");
+    }
+    let partly = rope
+        .after(&Action::SetPositionParam("rope", "dims", 6.0))
+        .unwrap();
+    for (d_k, some) in [(16, 6.0), (4, 4.0)] {
+        let next = partly.after(&Action::SetSize(Size::DK, d_k)).unwrap();
+        assert_eq!(turned(&next), Some(some), "d_k = {d_k}");
+    }
+    let all = partly
+        .after(&Action::SetPositionParam("rope", "dims", 0.0))
+        .unwrap();
+    assert_eq!(turned(&all), Some(8.0), "0 stands for all");
+}
+
+#[test]
 fn painting_hides_and_shows_and_forgets_itself_when_nothing_is_hidden() {
     let session = Session::random(Shape::square(4, 4), 7, 1.0);
     let hidden = session

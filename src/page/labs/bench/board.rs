@@ -100,21 +100,19 @@ pub fn show(
         hidden()
     };
     // What stands between the Q and K that are shown and the scores.
+    let (changed, normed) = (!options.as_used, session.qk_norm.is_some());
     let between = [
-        (
-            !options.as_used && session.qk_norm.is_some(),
-            "title-normed",
-        ),
-        (!options.as_used && placed("rope"), "title-turned"),
+        (changed && normed && !placed("rope"), "title-normed"),
+        (changed && !normed && placed("rope"), "title-turned"),
+        (changed && normed && placed("rope"), "title-normed-turned"),
         (session.soft_cap.is_some(), "title-capped"),
         (placed("alibi"), "title-biased"),
     ];
-    let score_words: Vec<&str> = between
+    let score_words = between
         .into_iter()
         .filter(|(is, _)| *is)
         .map(|(_, words)| t(words))
         .collect();
-    let score_words = score_words.join(", ");
     Show {
         queries: session.q_labels.clone(),
         keys: session.k_labels.clone(),

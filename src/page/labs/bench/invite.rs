@@ -14,10 +14,10 @@ use crate::{
 enum Words {
     /// Move the scale and watch a row.
     Try { row: String, keys: String },
-    /// The row sees no key.
-    Empty { row: usize },
-    /// Scores left the range of floating point.
-    Overflow { row: usize },
+    /// Rows that see no key: one of them, and how many there are.
+    Empty { row: String, rows: usize },
+    /// Scores of a row left the range of floating point.
+    Overflow { row: String },
     /// What the scale has done so far, in two numbers.
     Means {
         row: String,
@@ -34,14 +34,17 @@ pub fn Invite() -> impl IntoView {
     let words = memo(move || {
         let row = ctx.session(|s| s.look_at().0);
         // A word among words is quoted: whoever listens does not see the marks around it.
-        let name = ctx.session(|s| {
-            let label = names::label(&s.query_name(row));
-            if label.mark || s.q_labels.is_empty() {
-                label.text
-            } else {
-                tf("invite-row", &[("row", &label.text)])
-            }
-        });
+        let name_of = |row: usize| {
+            ctx.session(|s| {
+                let label = names::label(&s.query_name(row));
+                if label.mark || s.q_labels.is_empty() {
+                    label.text
+                } else {
+                    tf("invite-row", &[("row", &label.text)])
+                }
+            })
+        };
+        let name = name_of(row);
         ctx.view.with(|v| {
             let trace = v.last()?;
             let facts = trace
@@ -49,14 +52,17 @@ pub fn Invite() -> impl IntoView {
                 .get(row.min(trace.rows.len().saturating_sub(1)))?;
             Some(
                 if let Some(i) = trace.rows.iter().position(|r| r.overflowed) {
-                    Words::Overflow { row: i }
+                    Words::Overflow { row: name_of(i) }
                 } else if facts.visible == 0 || trace.summary.empty_rows > 0 {
                     let row = if facts.visible == 0 {
                         row
                     } else {
                         trace.rows.iter().position(|r| r.visible == 0)?
                     };
-                    Words::Empty { row }
+                    Words::Empty {
+                        row: name_of(row),
+                        rows: trace.summary.empty_rows,
+                    }
                 } else if ctx.invited.get() || facts.entropy < 0.25 {
                     Words::Means {
                         row: name.clone(),
@@ -104,8 +110,13 @@ pub fn Invite() -> impl IntoView {
                 <mark>{row}</mark>
                 {if phone.get() { t("invite-swipe").to_owned() } else { tf("invite-reads", &[("keys", &keys)]) }}
             },
-            Words::Empty { row } => {
-                view! { <b>{tf("invite-empty", &[("row", &row)])}</b> " " {t("invite-empty-why")} }
+            Words::Empty { row, rows } => {
+                let key = if rows > 1 {
+                    "invite-empty-several"
+                } else {
+                    "invite-empty"
+                };
+                view! { <b>{tf(key, &[("row", &row), ("rows", &rows)])}</b> " " {t("invite-empty-why")} }
             }
             Words::Overflow { row } => {
                 view! { <b>{tf("invite-overflow", &[("row", &row)])}</b> " " {t("invite-overflow-why")} }

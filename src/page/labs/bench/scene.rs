@@ -45,8 +45,8 @@ pub struct Show {
     pub root_weights: bool,
     /// Q and K as the scores use them.
     pub as_used: bool,
-    /// Whether S is capped or biased, for its title.
-    pub score_words: String,
+    /// What makes S more than scaled products, for its title.
+    pub score_words: Vec<&'static str>,
     /// Whether the numbers of Q, K and V were typed (printed as typed) or computed.
     pub typed: bool,
     /// The numbers are the last ones; new ones are on their way or could not be had.
@@ -127,10 +127,16 @@ impl Art<'_> {
             };
             if row < place.rows {
                 let band = place.row(row);
+                // It ends where the row does.
+                let end = match self.place(Matrix::O) {
+                    Some(o) if self.layout.narrow.is_none() => {
+                        (o.rect.right() + BRACKET + 10.0).min(self.layout.width)
+                    }
+                    _ => self.layout.width,
+                };
                 let h = band.h.max(16.0);
                 let y = band.y + band.h / 2.0 - h / 2.0;
-                self.scene
-                    .fill(Rect::new(0.0, y, self.layout.width, h), Ink::Band);
+                self.scene.fill(Rect::new(0.0, y, end, h), Ink::Band);
             }
         }
         for matrix in [Matrix::S, Matrix::A, Matrix::K, Matrix::M] {

@@ -74,10 +74,14 @@ fn n(x: f64) -> Math {
 
 /// A factor: negative ones in brackets.
 fn factor(x: f64) -> Math {
-    if x < 0.0 {
-        row([op("("), number(&typed(x)), op(")")])
+    in_brackets(x < 0.0, number(&typed(x)))
+}
+
+fn in_brackets(they_are_needed: bool, inside: Math) -> Math {
+    if they_are_needed {
+        row([op("("), inside, op(")")])
     } else {
-        number(&typed(x))
+        inside
     }
 }
 
@@ -159,15 +163,15 @@ fn score(shown: &Shown) -> Formula {
             line.extend([op("="), frac(n(dot), n(divisor))]);
         }
     } else {
-        let bracket = |m: Math| if few { row([op("("), m, op(")")]) } else { m };
+        let times = || in_brackets(scale < 0.0, n(scale));
         line.extend([
-            bracket(product),
+            in_brackets(few, product),
             op("×"),
-            n(scale),
+            times(),
             op("="),
             n(dot),
             op("×"),
-            n(scale),
+            times(),
         ]);
     }
     line.extend([op("="), n(c.scaled)]);
@@ -409,7 +413,7 @@ fn output(shown: &Shown) -> Formula {
     }
     let smaller = heaviest.len() - written;
     let caption = if smaller > 0 {
-        pieces.extend([op("+"), op("…")]);
+        pieces.push(m::and_so_on());
         caption(
             "formula-output-more",
             &[("n", Word::Plain(smaller.to_string()))],

@@ -70,6 +70,11 @@ pub fn op(text: &str) -> Math {
     element("mo", &escape(text))
 }
 
+/// "+ …": stays with what it continues.
+pub fn and_so_on() -> Math {
+    row([op("+").infix(), op("…")])
+}
+
 /// Upright words.
 pub fn words(text: &str) -> Math {
     element("mtext", &escape(text))

@@ -101,7 +101,8 @@ fn ExtraInput(extra: Extra) -> impl IntoView {
     let words = derive(move || format::short(number.get()));
     view! {
         <div class="extra" data-control=extra.name>
-            <Toggle name=format!("{}-on", extra.name) label=extra.label help=extra.help on=on set=switch />
+            <Toggle name=format!("{}-on", extra.name) label=extra.label on=on set=switch />
+            <p class="hint">{extra.help}</p>
             <Show when=move || on.get()>
                 <div class="extra-body">
                     {extra.axis.map(|axis| {

@@ -80,15 +80,7 @@ pub fn PositionInput() -> impl IntoView {
             <Problem field="positions" />
             <PositionParams />
             {move || slope.get().map(|(head, slope)| {
-                // What was refused is said until something else is in force.
-    Effect::new(move |before: Option<(String, bool)>| {
-        let now = (value.get(), example.get());
-        if before.is_some_and(|b| b != now) {
-            ctx.clear("positions");
-        }
-        now
-    });
-    let slope = format::short(slope);
+                let slope = format::short(slope);
                 view! { <p class="hint" data-read="slope">{tf("alibi-slope", &[("head", &head), ("slope", &slope)])}</p> }
             })}
         </Group>

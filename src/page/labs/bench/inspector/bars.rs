@@ -101,6 +101,10 @@ pub fn scene(shown: &Shown, lines: &[Line], width: f64, score_end: f64) -> Scene
         if line.key == shown.key() {
             scene.fill(Rect::new(0.0, y, width, pitch), Ink::Band);
         }
+        // Keys between this one and the last are left out: a hairline says so.
+        if i > 0 && lines[i - 1].key + 1 < line.key {
+            scene.fill(Rect::new(0.0, y - 0.5, width, 1.0), Ink::Rule);
+        }
         let bar = Rect::new(0.0, y + ((pitch - thick) / 2.0).floor(), 0.0, thick);
         score(&mut scene, &c, line, bar, score_end);
         if line.weight > 0.0 {

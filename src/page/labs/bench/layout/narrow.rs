@@ -70,7 +70,7 @@ fn next_beside(stage: Matrix) -> Option<Matrix> {
 }
 
 impl Layout {
-    /// Tokens and their projections, side by side: X W_Q W_K W_V.
+    /// Tokens and their projections, X W_Q W_K W_V: side by side, or two by two where that leaves them too little room.
     pub fn tokens(shape: Shape, d_model: usize, room: &Room) -> Layout {
         let sizes = [
             (Matrix::X, (shape.n_q, d_model)),
@@ -80,28 +80,46 @@ impl Layout {
         ];
         let label = 22.0;
         let gap = 24.0;
-        let across: usize = sizes.iter().map(|(_, (_, c))| c).sum();
-        let down = sizes.iter().map(|(_, (r, _))| *r).max().unwrap_or(1).max(1);
-        let cells = (room.width - label - 3.0 * gap - 8.0 * BRACKET).max(120.0);
-        let number_w = (cells / across.max(1) as f64).floor().min(38.0);
-        let numbers = number_w >= NUMBER.0 && room.height / down as f64 >= 20.0;
+        let in_line = if room.width < 560.0 { 2 } else { 4 };
+        let lines = || sizes.chunks(in_line);
+        let across = lines()
+            .map(|line| line.iter().map(|(_, (_, c))| c).sum::<usize>())
+            .fold(1, usize::max) as f64;
+        let down = sizes.iter().map(|(_, (r, _))| *r).fold(1, usize::max) as f64;
+        let between = (in_line - 1) as f64 * gap + 2.0 * in_line as f64 * BRACKET;
+        let cells = (room.width - label - 6.0 - between).max(120.0);
+        let number_w = (cells / across).floor().min(38.0);
+        let numbers = number_w >= NUMBER.0 && room.height / down >= 20.0;
         let whole = |p: f64| if p >= 1.0 { p.floor() } else { p };
+        // Two by two is for fingers.
+        let most = if in_line == 2 { 24.0 } else { 14.0 };
         let w = if numbers {
             number_w
         } else {
-            whole((cells / across.max(1) as f64).min(14.0))
+            whole((cells / across).min(most))
         };
-        let h = whole((room.height / down as f64).min(if numbers { 26.0 } else { 14.0 }));
-        let (mut x, y) = (label + 6.0 + BRACKET, TITLE + BRACKET);
+        let h = whole((room.height / down).min(if numbers { 26.0 } else { most }));
         let mut places = Vec::new();
-        for (matrix, size) in sizes {
-            let place = Place::new(x, y, w, h, size);
-            x = place.rect.right() + 2.0 * BRACKET + gap;
-            places.push((matrix, place));
+        let (mut width, mut end) = (room.width, 0.0);
+        for line in lines() {
+            let (mut x, y) = (label + 6.0 + BRACKET, end + TITLE + BRACKET);
+            for (at, (matrix, size)) in line.iter().enumerate() {
+                let place = Place::new(x, y, w, h, *size);
+                let after = &line[at + 1..];
+                let cols: usize = after.iter().map(|(_, (_, c))| c).sum();
+                let needed = cols as f64 * w + after.len() as f64 * (2.0 * BRACKET + gap) - gap;
+                // A thin one leaves room for its title, where there is some.
+                let title = (place.rect.x + 84.0).min(room.width - needed);
+                x = (place.rect.right() + 2.0 * BRACKET + gap).max(title);
+                end = place.rect.bottom().max(end);
+                width = width.max(place.rect.right() + BRACKET);
+                places.push((*matrix, place));
+            }
+            end += BRACKET + 6.0;
         }
         Layout {
-            width: room.width.max(x - gap),
-            height: y + down as f64 * h + BRACKET + 6.0,
+            width,
+            height: end,
             places,
             numbers,
             row_labels: label,

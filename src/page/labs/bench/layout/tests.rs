@@ -144,3 +144,35 @@ fn phone_stages_fit_the_width() {
         assert!(p.rect.right() + BRACKET <= 358.0, "{stage:?}: {:?}", p.rect);
     }
 }
+
+#[test]
+fn tokens_and_projections_fit_a_phone_and_do_not_overlap() {
+    for (n, d_model, d_k, d_v) in [
+        (6, 8, 4, 4),
+        (6, 8, 1, 4),
+        (16, 64, 64, 64),
+        (512, 8, 64, 1),
+        (1, 1, 1, 1),
+    ] {
+        let shape = Shape {
+            d_v,
+            ..Shape::square(n, d_k)
+        };
+        for w in [288.0, 358.0, 700.0, 1200.0] {
+            let layout = Layout::tokens(shape, d_model, &Room::new(w, 170.0, &[], &[]));
+            let boxes: Vec<_> = layout.places.iter().map(|(_, p)| p.rect).collect();
+            assert_eq!(boxes.len(), 4);
+            for (i, a) in boxes.iter().enumerate() {
+                let at = format!("{shape:?} in {w}: {a:?}");
+                assert!(a.right() + BRACKET <= layout.width, "{at}");
+                assert!(a.bottom() + BRACKET <= layout.height, "{at}");
+                assert!(layout.width <= w, "{at} wants {}", layout.width);
+                for b in &boxes[..i] {
+                    let beside = b.right() + 2.0 * BRACKET <= a.x;
+                    let below = b.bottom() + TITLE <= a.y;
+                    assert!(beside || below, "{at} on {b:?}");
+                }
+            }
+        }
+    }
+}

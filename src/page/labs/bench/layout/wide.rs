@@ -57,7 +57,7 @@ impl Layout {
     /// first and vectors take what is left.
     pub fn wide(shape: Shape, room: &Room) -> Layout {
         let compact = room.width < 700.0;
-        let label = room.labels.0.clamp(22.0, if compact { 48.0 } else { 56.0 });
+        let label = room.labels.0.clamp(22.0, if compact { 54.0 } else { 60.0 });
         let mut gaps = if compact {
             Gaps {
                 qs: 24.0,

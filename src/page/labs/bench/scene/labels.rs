@@ -27,7 +27,9 @@ fn name(words: &[String], letter: &str, at: usize, strong: bool, ink: Ink, room:
                 italic: label.mark,
                 ..Type::LABEL
             };
-            vec![Run::new(names::fit(&label.text, font, room), font, ink)]
+            // A word keeps its letters when it becomes bold.
+            let widest = Type { bold: true, ..font };
+            vec![Run::new(names::fit(&label.text, widest, room), font, ink)]
         }
         None => {
             let mut index = Run::new(

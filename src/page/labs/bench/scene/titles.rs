@@ -54,17 +54,21 @@ impl Art<'_> {
         };
         let mut all = match matrix {
             Matrix::S => {
+                let words = &self.show.score_words;
                 let mut scaled = with(product(), vec![loud(&scale, Ink::Ink)]);
-                if !self.show.score_words.is_empty() {
-                    scaled.push(loud(&format!(", {}", self.show.score_words), Ink::Ink));
+                if !words.is_empty() {
+                    scaled.push(loud(&format!(", {}", words.join(", ")), Ink::Ink));
                 }
                 let mut all = vec![with(scaled.clone(), vec![size()]), scaled];
                 // Where there is no room for all of it, what the product leaves out comes before the scale.
-                if !self.show.score_words.is_empty() {
-                    let words = format!(", {}", self.show.score_words);
-                    all.push(with(product(), vec![loud(&words, Ink::Ink)]));
-                    let words = format!(": {}", self.show.score_words);
-                    all.push(vec![name(), loud(&words, Ink::Ink)]);
+                if !words.is_empty() {
+                    let all_words = format!(", {}", words.join(", "));
+                    all.push(with(product(), vec![loud(&all_words, Ink::Ink)]));
+                }
+                for kept in (1..=words.len()).rev() {
+                    let more = if kept < words.len() { ", …" } else { "" };
+                    let some = format!(": {}{more}", words[..kept].join(", "));
+                    all.push(vec![name(), loud(&some, Ink::Ink)]);
                 }
                 all.push(product());
                 all
