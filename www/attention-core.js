@@ -164,9 +164,10 @@ export class Core {
   /** A copy of a result that lies at `from`: in `out`, where it is given, else in an array for the caller. */
   result(from, length, lender, out) {
     if (out === undefined) out = length <= SMALL ? this.shared(length) : lender.lend(length);
-    // As a rule the view of the last call will do: to make one takes longer than a small copy.
+    // As a rule the view of the last call will do: to make one takes longer than a small copy. One of memory that grew is
+    // empty, and one of shared memory stays good.
     const { view } = this;
-    if (view.buffer !== this.heap.buffer || view.byteOffset !== 4 * from || view.length !== length) this.view = this.heap.subarray(from, from + length);
+    if (view.byteOffset !== 4 * from || view.length !== length) this.view = this.heap.subarray(from, from + length);
     out.set(this.view);
     return out;
   }

@@ -42,9 +42,9 @@ pub struct MaskScheme {
     /// What a query sees of a range of keys: exact, so that a tile can be skipped or taken whole.
     /// Must say what counting [`MaskScheme::visible`] over the range would.
     pub cover: fn(&MaskUse, &Frame, QueryIdx, Range<usize>) -> Coverage,
-    /// Two ranges of keys in which everything lies that a query sees; see [`Reach`]. Exact but for drawings, which may
-    /// say all keys.
-    pub reach: fn(&MaskUse, &Frame, QueryIdx) -> Reach,
+    /// Writes down for each query from one on the two ranges of keys in which everything lies that it sees; see [`Reach`].
+    /// Exact but for drawings, which may say all keys.
+    pub reach: fn(&MaskUse, &Frame, QueryIdx, &mut [Reach]),
     /// How far the scheme moves queries along the keys; `None` where it has no say. See [`Frame`].
     pub shift: fn(&MaskUse, Shape) -> Option<isize>,
     /// What is wrong with a use, beyond the ranges of its parameters.
@@ -260,14 +260,21 @@ fn hull(a: Range<usize>, b: Range<usize>) -> Range<usize> {
     }
 }
 
-/// Where everything lies that `q` sees through all masks. With one mask that is no drawing this is exact, which
-/// [`reach_is_exact`] tells.
-#[must_use]
-pub fn reach(masks: &[MaskUse], frame: &Frame, q: QueryIdx) -> Reach {
-    let mut all = masks.iter().map(|m| (m.scheme.reach)(m, frame, q));
-    let first = all.next();
-    let first = first.unwrap_or(Reach([0..frame.shape.n_k, 0..0]));
-    all.fold(first, |a, b| a.and(&b))
+/// Writes down where everything lies that each query from `first` on sees through all masks. With one mask that is no
+/// drawing this is exact, which [`reach_is_exact`] tells.
+pub fn reach(masks: &[MaskUse], frame: &Frame, first: QueryIdx, to: &mut [Reach]) {
+    let Some((mask, others)) = masks.split_first() else {
+        to.fill(Reach([0..frame.shape.n_k, 0..0]));
+        return;
+    };
+    (mask.scheme.reach)(mask, frame, first, to);
+    for mask in others {
+        for (q, to) in (first.0..).zip(to.iter_mut()) {
+            let mut other = [Reach::nothing()];
+            (mask.scheme.reach)(mask, frame, QueryIdx(q), &mut other);
+            *to = to.and(&other[0]);
+        }
+    }
 }
 
 /// Whether [`reach`] has nothing in it that is hidden.
@@ -341,6 +348,13 @@ pub(crate) fn check(masks: &[MaskUse], shape: Shape) -> Vec<SpecError> {
         }
     }
     errors
+}
+
+/// Writes down what each query from `first` on reaches.
+fn fill(first: QueryIdx, to: &mut [Reach], of: impl Fn(QueryIdx) -> Reach) {
+    for (q, to) in (first.0..).zip(to) {
+        *to = of(QueryIdx(q));
+    }
 }
 
 /// How many of `keys` lie in `span`, which may reach below 0 and beyond the last key.

@@ -227,7 +227,15 @@ impl AttentionSpec {
     /// Where everything lies that the masks let `q` see.
     #[must_use]
     pub fn reach(&self, q: QueryIdx) -> Reach {
-        masks::reach(&self.parsed.config.masks, &self.parsed.frame, q)
+        let mut one = [Reach::nothing()];
+        self.reach_each(q, &mut one);
+        let [one] = one;
+        one
+    }
+
+    /// [`AttentionSpec::reach`] of `first` and the queries behind it.
+    pub fn reach_each(&self, first: QueryIdx, to: &mut [Reach]) {
+        masks::reach(&self.parsed.config.masks, &self.parsed.frame, first, to);
     }
 
     /// Where everything lies that the masks let any of `queries` see, and what lies between.

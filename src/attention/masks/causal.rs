@@ -1,6 +1,6 @@
 //! A token sees itself and what came before it; optionally everyone sees a prefix.
 
-use super::{Coverage, Frame, MaskScheme, MaskUse, Reach, overlap};
+use super::{Coverage, Frame, MaskScheme, MaskUse, Reach, fill, overlap};
 use crate::error::SpecError;
 use crate::limits::MAX_TOKENS;
 use crate::param::{Param, ParamKind};
@@ -46,7 +46,11 @@ pub static SCHEME: MaskScheme = MaskScheme {
     needs_drawing: false,
     visible,
     cover,
-    reach: |m, frame, q| Reach::one(0..end(m, frame, q), frame.shape.n_k),
+    reach: |m, frame, first, to| {
+        fill(first, to, |q| {
+            Reach::one(0..end(m, frame, q), frame.shape.n_k)
+        });
+    },
     shift,
     check,
     examples,

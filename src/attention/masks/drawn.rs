@@ -20,7 +20,7 @@ pub static SCHEME: MaskScheme = MaskScheme {
             total,
         )
     },
-    reach: |_, frame, _| Reach::one(0..isize::MAX, frame.shape.n_k),
+    reach: |_, frame, _, to| to.fill(Reach::one(0..isize::MAX, frame.shape.n_k)),
     shift: |_, _| None,
     check,
     examples,

@@ -28,7 +28,9 @@ pub static SCHEME: MaskScheme = MaskScheme {
     cover: |m, _, _, keys| {
         Coverage::of_count(overlap(&keys, 0..m.count(LENGTH_AT) as isize), keys.len())
     },
-    reach: |m, frame, _| Reach::one(0..m.count(LENGTH_AT) as isize, frame.shape.n_k),
+    reach: |m, frame, _, to| {
+        to.fill(Reach::one(0..m.count(LENGTH_AT) as isize, frame.shape.n_k));
+    },
     shift: |_, _| None,
     check,
     examples,

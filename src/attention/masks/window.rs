@@ -1,6 +1,6 @@
 //! A token sees only its near past, and optionally the first tokens.
 
-use super::{Coverage, Frame, MaskScheme, MaskUse, Reach, overlap};
+use super::{Coverage, Frame, MaskScheme, MaskUse, Reach, fill, overlap};
 use crate::error::SpecError;
 use crate::limits::MAX_TOKENS;
 use crate::param::{Param, ParamKind};
@@ -40,9 +40,11 @@ pub static SCHEME: MaskScheme = MaskScheme {
     needs_drawing: false,
     visible,
     cover,
-    reach: |m, frame, q| {
-        let kept = 0..m.count(KEEP_FIRST_AT) as isize;
-        Reach::two(kept, start(m, frame, q)..isize::MAX, frame.shape.n_k)
+    reach: |m, frame, first, to| {
+        let kept = m.count(KEEP_FIRST_AT) as isize;
+        fill(first, to, |q| {
+            Reach::two(0..kept, start(m, frame, q)..isize::MAX, frame.shape.n_k)
+        });
     },
     shift: |_, _| None,
     check,

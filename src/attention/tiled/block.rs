@@ -41,6 +41,8 @@ pub(super) struct Scratch {
     state: Vec<State>,
     /// What each row sees; empty without masks.
     reach: Vec<Reach>,
+    /// What each four rows see together; empty without masks.
+    reach_of_four: Vec<Reach>,
 }
 
 /// Where the online softmax of four rows stands.
@@ -125,7 +127,7 @@ pub(super) fn bytes(spec: &AttentionSpec, cut: Cut) -> usize {
     let reach = if spec.config().masks.is_empty() {
         0
     } else {
-        cut.largest()
+        cut.largest() + groups
     };
     groups * shape.d_k * size_of::<[f32; ROWS]>()
         + (KEYS / WIDE * shape.d_k + columns * KEYS) * size_of::<Eight>()
@@ -206,11 +208,17 @@ impl Scratch {
 
         let (k, v) = (sources.k.of(kv), sources.v.of(kv));
         self.reach.clear();
-        if !spec.config().masks.is_empty() {
+        self.reach_of_four.clear();
+        if logits.masked() {
             self.reach.reserve_exact(cut.largest());
+            self.reach.resize(count, Reach::nothing());
+            logits.reach(rows.start, &mut self.reach);
+            self.reach_of_four
+                .reserve_exact(cut.largest().div_ceil(ROWS));
+            self.reach_of_four
+                .extend(self.reach.chunks(ROWS).map(Reach::of_all));
         }
-        self.reach.extend(logits.reach(rows.clone()));
-        for keys in blocks(spec, queries.clone(), &Reach::of_all(&self.reach)) {
+        for keys in blocks(spec, queries.clone(), &Reach::of_all(&self.reach_of_four)) {
             if !go_on() {
                 return;
             }
@@ -239,7 +247,7 @@ impl Scratch {
         let columns = shape.d_v.div_ceil(WIDE);
         let mut spans: [Range<usize>; GROUPS] = Default::default();
         for (span, g) in spans.iter_mut().zip(groups.clone()) {
-            *span = logits.span(four(&self.reach, g), &keys);
+            *span = logits.span(self.reach_of_four.get(g), &keys);
         }
         let panels = self.k.chunks_exact(shape.d_k);
         for (p, panel) in panels.take(keys.len().div_ceil(WIDE)).enumerate() {

@@ -16,6 +16,10 @@ pub(super) struct Logits<'a> {
     shared: &'a Shared,
     units: Units,
     masked: bool,
+    /// Whether nothing that is in reach is hidden.
+    exact: bool,
+    /// What hidden exponents gain; −∞ takes their place without.
+    hidden: Option<f32>,
 }
 
 impl<'a> Logits<'a> {
@@ -25,6 +29,11 @@ impl<'a> Logits<'a> {
             shared,
             units: Units::of(spec),
             masked: !spec.config().masks.is_empty(),
+            exact: spec.reach_is_exact(),
+            hidden: match spec.hidden() {
+                Hidden::NegInfinity => None,
+                Hidden::Finite(constant) => Some(narrow(constant * LOG2_E)),
+            },
         }
     }
 
@@ -32,15 +41,31 @@ impl<'a> Logits<'a> {
         self.spec.shape()
     }
 
+    /// Whether there are masks.
+    pub(super) fn masked(&self) -> bool {
+        self.masked
+    }
+
     /// What queries are multiplied by.
     pub(super) fn factor(&self) -> f64 {
         self.units.factor
     }
 
-    /// Where each of these rows, counted through all heads, sees anything; empty where there are no masks.
-    pub(super) fn reach(&self, rows: Range<usize>) -> impl Iterator<Item = Reach> {
-        let rows = if self.masked { rows } else { 0..0 };
-        rows.map(|row| self.spec.reach(self.place(row).1))
+    /// Where a row, counted through all heads, and those behind it see anything. Only with masks.
+    pub(super) fn reach(&self, row: usize, mut to: &mut [Reach]) {
+        let QueryIdx(mut first) = self.place(row).1;
+        while !to.is_empty() {
+            // As far as this head goes.
+            let here = to.len().min(self.shape().n_q - first);
+            let (now, later) = to.split_at_mut(here);
+            self.spec.reach_each(QueryIdx(first), now);
+            (first, to) = (0, later);
+        }
+    }
+
+    /// The same for one row; nothing without masks.
+    pub(super) fn reach_of(&self, row: usize) -> Option<Reach> {
+        self.masked.then(|| self.spec.reach(self.place(row).1))
     }
 
     /// The head and the query of a row.
@@ -49,12 +74,14 @@ impl<'a> Logits<'a> {
         (HeadIdx(row / n_q), QueryIdx(row % n_q))
     }
 
-    /// The panels of eight keys between the first and the last that any row sees; all where hidden keys take part.
-    pub(super) fn span(&self, rows: &[Reach], keys: &Range<usize>) -> Range<usize> {
-        if !self.masked || self.spec.hidden() != Hidden::NegInfinity {
-            return 0..keys.len().div_ceil(WIDE);
-        }
-        let [a, b] = Reach::of_all(rows).within(keys);
+    /// The panels of eight keys between the first and the last that is in reach, which is that of some rows; all where
+    /// there are no masks or hidden keys take part.
+    pub(super) fn span(&self, reach: Option<&Reach>, keys: &Range<usize>) -> Range<usize> {
+        let reach = match (reach, self.hidden) {
+            (Some(reach), None) => reach,
+            _ => return 0..keys.len().div_ceil(WIDE),
+        };
+        let [a, b] = reach.within(keys);
         let (a, b) = match (a.is_empty(), b.is_empty()) {
             (true, true) => return 0..0,
             (true, false) => (b.clone(), b),
@@ -75,10 +102,16 @@ impl<'a> Logits<'a> {
         reach: &[Reach],
         scores: &mut [Strip],
     ) {
+        // As a rule each row sees one range of keys, and what is outside goes for all four at a time.
+        let plain = self.exact && self.hidden.is_none() && one_range(reach);
         for r in 0..ROWS {
             // The last group of a task may have rows to spare: they repeat the last row and are not used.
             let row = (rows.start + r).min(rows.end - 1);
-            self.row::<L>(row, r, start, end, reach.get(r), scores);
+            let reach = if plain { None } else { reach.get(r) };
+            self.row::<L>(row, r, start, end, reach, scores);
+        }
+        if plain {
+            leave::<L>(reach, start, scores);
         }
     }
 
@@ -108,18 +141,17 @@ impl<'a> Logits<'a> {
             }
         }
         if let Some(reach) = reach {
-            self.hide(self.place(row).1, r, start, end, reach, scores);
+            self.hide::<L>(row, r, start, end, reach, scores);
         }
         // What stands behind the last key is a panel's filling.
-        for at in end - start..scores.len() * WIDTH {
-            scores[at / WIDTH][r][at % WIDTH] = f32::NEG_INFINITY;
-        }
+        let filling = end - start..scores.len() * WIDTH;
+        cover::<L>(None, filling, r, scores);
     }
 
-    /// Puts −∞ in place of the scores that the masks hide from `q`, or adds the spec's constant to them.
-    fn hide(
+    /// Puts −∞ in place of the scores that the masks hide from `row`, or adds the spec's constant to them.
+    fn hide<L: Lane>(
         &self,
-        q: QueryIdx,
+        row: usize,
         r: usize,
         start: usize,
         end: usize,
@@ -127,34 +159,91 @@ impl<'a> Logits<'a> {
         scores: &mut [Strip],
     ) {
         let end = end.min(start + scores.len() * WIDTH);
-        let mut hide = |keys: Range<usize>| {
-            for at in keys.start - start..keys.end - start {
-                let x = &mut scores[at / WIDTH][r][at % WIDTH];
-                match self.spec.hidden() {
-                    Hidden::NegInfinity => *x = f32::NEG_INFINITY,
-                    Hidden::Finite(constant) => *x += narrow(constant * LOG2_E),
+        let [a, b] = reach.within(&(start..end));
+        // An empty range hides nothing from the other.
+        let a = if a.is_empty() { start..start } else { a };
+        let b = if b.is_empty() { end..end } else { b };
+        for hidden in [start..a.start, a.end..b.start, b.end..end] {
+            let columns = hidden.start - start..hidden.end - start;
+            cover::<L>(self.hidden, columns, r, scores);
+        }
+        if !self.exact {
+            let q = self.place(row).1;
+            for part in [a, b] {
+                self.ask::<L>(q, r, start, part, scores);
+            }
+        }
+    }
+
+    /// Hides what the masks hide from `q` of keys in its reach.
+    fn ask<L: Lane>(
+        &self,
+        q: QueryIdx,
+        r: usize,
+        start: usize,
+        keys: Range<usize>,
+        scores: &mut [Strip],
+    ) {
+        if self.spec.coverage(q.0..q.0 + 1, keys.clone()) != Coverage::Whole {
+            for k in keys {
+                if !self.spec.visible(q, KeyIdx(k)) {
+                    cover::<L>(self.hidden, k - start..k - start + 1, r, scores);
                 }
             }
+        }
+    }
+}
+
+/// Whether each row sees one range of keys at most; not so without masks.
+fn one_range(reach: &[Reach]) -> bool {
+    !reach.is_empty() && reach.iter().all(|Reach([first, _])| first.is_empty())
+}
+
+/// Leaves of four rows what lies in the one range that each of them sees, and puts −∞ in place of the rest; the scores
+/// begin with those of key `start`.
+fn leave<L: Lane>(reach: &[Reach], start: usize, scores: &mut [Strip]) {
+    let len = scores.len() * WIDTH;
+    let column = |key: usize| key.saturating_sub(start).min(len);
+    // Rows to spare keep all.
+    let (mut first, mut end) = ([0; ROWS], [len; ROWS]);
+    for (r, Reach([_, seen])) in reach.iter().enumerate().take(ROWS) {
+        (first[r], end[r]) = (column(seen.start), column(seen.end));
+    }
+    let last = first.iter().fold(0, |a, &b| a.max(b)).div_ceil(WIDTH);
+    let next = end.iter().fold(len, |a, &b| a.min(b)) / WIDTH;
+    let nothing = L::splat(f32::NEG_INFINITY);
+    let [first, end] = [first, end].map(|at| at.map(|at| L::splat(at as f32)));
+    let columns =
+        |strip: usize| L::splat((strip * WIDTH) as f32).add(L::from_array([0.0, 1.0, 2.0, 3.0]));
+    for (s, strip) in scores.iter_mut().enumerate().take(last) {
+        for (x, first) in strip.iter_mut().zip(first) {
+            columns(s).select_less(first, nothing, L::load(x)).store(x);
+        }
+    }
+    for (s, strip) in scores.iter_mut().enumerate().skip(next) {
+        for (x, end) in strip.iter_mut().zip(end) {
+            columns(s).select_less(end, L::load(x), nothing).store(x);
+        }
+    }
+}
+
+/// Hides the scores of row `r` in a range of columns: −∞ takes their place, or a constant is added.
+#[inline(always)]
+fn cover<L: Lane>(constant: Option<f32>, columns: Range<usize>, r: usize, scores: &mut [Strip]) {
+    if columns.is_empty() {
+        return;
+    }
+    let [first, end] = [columns.start, columns.end].map(|at| L::splat(at as f32));
+    let strips = columns.start / WIDTH..columns.end.div_ceil(WIDTH);
+    let mut at = L::splat((strips.start * WIDTH) as f32).add(L::from_array([0.0, 1.0, 2.0, 3.0]));
+    for strip in &mut scores[strips] {
+        let x = L::load(&strip[r]);
+        let hidden = match constant {
+            None => L::splat(f32::NEG_INFINITY),
+            Some(constant) => x.add(L::splat(constant)),
         };
-        let keys = start..end;
-        let seen = reach.within(&keys);
-        let mut hidden = start;
-        for part in seen.iter().filter(|part| !part.is_empty()) {
-            hide(hidden..part.start);
-            hidden = part.end;
-        }
-        hide(hidden..end);
-        if self.spec.reach_is_exact() {
-            return;
-        }
-        for part in seen {
-            if self.spec.coverage(q.0..q.0 + 1, part.clone()) != Coverage::Whole {
-                for k in part {
-                    if !self.spec.visible(q, KeyIdx(k)) {
-                        hide(k..k + 1);
-                    }
-                }
-            }
-        }
+        let hidden = at.select_less(end, hidden, x);
+        at.select_less(first, x, hidden).store(&mut strip[r]);
+        at = at.add(L::splat(WIDTH as f32));
     }
 }

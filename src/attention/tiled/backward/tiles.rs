@@ -142,14 +142,12 @@ impl Scratch {
 
         let mut spans: [Range<usize>; GROUPS] = Default::default();
         let mut reach = [const { Reach::nothing() }; QUERIES];
-        let mut reached = 0;
-        for (to, reach) in reach.iter_mut().zip(logits.reach(rows.clone())) {
-            *to = reach;
-            reached += 1;
-        }
-        let reach = &reach[..reached];
+        let reach = &mut reach[..if logits.masked() { count } else { 0 }];
+        logits.reach(rows.start, reach);
+        let reach = &*reach;
         for (g, span) in spans.iter_mut().enumerate().take(groups) {
-            *span = logits.span(four(reach, g), &keys);
+            let four = logits.masked().then(|| Reach::of_all(four(reach, g)));
+            *span = logits.span(four.as_ref(), &keys);
         }
         let panels = keys.len().div_ceil(WIDE);
         for p in 0..panels {

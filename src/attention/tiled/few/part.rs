@@ -70,7 +70,7 @@ pub(super) fn part<L: Lane, const N: usize, const C: usize>(
             dots::<L, N>(q, sizes.q_row, k, shape.d_k, scores);
             for r in 0..N {
                 let row = row_of(g * ROWS + r);
-                let reach = logits.reach(row..row + 1).next();
+                let reach = logits.reach_of(row);
                 logits.row::<L>(row, r, keys.start, keys.end, reach.as_ref(), scores);
             }
             let rescale = state.take::<L, N>(scores);
