@@ -49,8 +49,8 @@ pub enum Action {
     AddToTokens(fn(&PositionUse, place: usize, column: usize, width: usize) -> f64),
     /// Turns pairs of components of every query and key.
     Turn(fn(&PositionUse, Shape) -> Turn),
-    /// Adds `f(use, shape, head, i − j)` to score (i, j), after scale and soft cap.
-    RelativeBias(fn(&PositionUse, Shape, HeadIdx, offset: isize) -> f64),
+    /// Adds `f(use, heads, head, i − j)` to score (i, j), after scale and soft cap.
+    RelativeBias(fn(&PositionUse, heads: usize, HeadIdx, offset: isize) -> f64),
 }
 
 /// A rotation that depends on the place: query i stands at `q_offset` + i, key j at `k_offset` + j.

@@ -260,18 +260,25 @@ impl AttentionSpec {
     /// Whether any position scheme adds to the scores.
     #[must_use]
     pub fn has_bias(&self) -> bool {
-        self.parsed
-            .config
-            .positions
-            .iter()
-            .any(|p| matches!(p.scheme.action, Action::RelativeBias(_)))
+        self.biases().next().is_some()
+    }
+
+    /// Whether [`AttentionSpec::relative_bias`] is that of `other`.
+    pub(crate) fn has_bias_of(&self, other: &Self) -> bool {
+        self.shape().heads == other.shape().heads && self.biases().eq(other.biases())
+    }
+
+    /// The position schemes that add to the scores.
+    fn biases(&self) -> impl Iterator<Item = &PositionUse> {
+        let all = self.parsed.config.positions.iter();
+        all.filter(|p| matches!(p.scheme.action, Action::RelativeBias(_)))
     }
 
     /// What the position schemes add to score (i, j) of a head; a function of `offset` = i − j only.
     #[must_use]
     pub fn relative_bias(&self, head: HeadIdx, offset: isize) -> f64 {
         let of = |p: &PositionUse| match p.scheme.action {
-            Action::RelativeBias(bias) => bias(p, self.parsed.config.shape, head, offset),
+            Action::RelativeBias(bias) => bias(p, self.shape().heads, head, offset),
             Action::AddToTokens(_) | Action::Turn(_) => 0.0,
         };
         self.parsed.config.positions.iter().map(of).sum()

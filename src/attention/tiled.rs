@@ -31,6 +31,7 @@
 //! [`Output::overflowed_rows`] counts them.
 
 mod backward;
+mod bias;
 mod block;
 mod call;
 mod cut;

@@ -10,8 +10,8 @@ pub static SCHEME: PositionScheme = PositionScheme {
     name: "ALiBi",
     help: "Every score loses slope × distance of query and key, with a slope of its own for each head: steep heads look near, flat heads look far.",
     params: &[],
-    action: Action::RelativeBias(|_, shape, head, offset| {
-        -slope(shape.heads, head) * offset.unsigned_abs() as f64
+    action: Action::RelativeBias(|_, heads, head, offset| {
+        -slope(heads, head) * offset.unsigned_abs() as f64
     }),
     check: |_, _| Vec::new(),
     examples: |_| {

@@ -7,7 +7,7 @@ mod common;
 use attention::lanes::{Best, Scalar};
 use attention::naive;
 use attention::rows::Serial;
-use attention::tiled::{self, Output};
+use attention::tiled::{self, Output, Workspace};
 use attention::{
     AttentionSpec, Cache, CacheError, Config, InputError, Inputs, KvHeadIdx, PositionUse, Shape,
 };
@@ -117,6 +117,49 @@ fn tokens(count: usize) -> (Vec<f32>, Vec<f32>) {
         stream.normals32(2 * count * 4),
         stream.normals32(2 * count * 3),
     )
+}
+
+#[test]
+fn a_bias_that_stays_is_that_of_each_call() {
+    let alibi = || vec![PositionUse::new("alibi", &[]).unwrap()];
+    let call = |n_q: usize, n_k: usize, heads: usize, positions| {
+        let shape = Shape {
+            heads,
+            n_q,
+            n_k,
+            ..spec(1, Vec::new()).shape()
+        };
+        let config = Config {
+            positions,
+            ..Config::new(shape)
+        };
+        AttentionSpec::new(config).unwrap()
+    };
+    let calls = [
+        call(1, 1, 4, alibi()),
+        call(1, 128, 4, alibi()),
+        // One key more than the table has room for.
+        call(1, 129, 4, alibi()),
+        call(1, 130, 4, Vec::new()),
+        call(1, 300, 4, alibi()),
+        call(1, 7, 4, alibi()),
+        call(1, 300, 6, alibi()),
+        call(5, 300, 6, alibi()),
+        call(5, 500, 6, alibi()),
+        call(1, 500, 6, alibi()),
+    ];
+    let mut stays = Workspace::new();
+    for spec in &calls {
+        let shape = spec.shape();
+        let (k, v) = tokens(shape.n_k);
+        let q = Stream::new(4).normals32(shape.q_len());
+        let inputs = Inputs::new(spec, &q, &k, &v).unwrap();
+        let (mut out, mut lse) = (vec![0.0; shape.out_len()], vec![0.0; shape.rows()]);
+        tiled::forward_into::<Best, _>(spec, &inputs, &Serial, &mut stays, &mut out, &mut lse)
+            .unwrap();
+        let right = tiled::forward::<Best, _>(spec, &inputs, &Serial).unwrap();
+        assert_eq!((out, lse), (right.out, right.lse), "{shape:?}");
+    }
 }
 
 #[test]

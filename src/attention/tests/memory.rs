@@ -115,7 +115,12 @@ fn configs() -> Vec<Config> {
         soft_cap: Some(20.0),
         ..Config::new(shape)
     });
-    plain.into_iter().chain(masked).collect()
+    let alibi = vec![PositionUse::new("alibi", &[]).unwrap()];
+    let biased = shapes.map(|shape| Config {
+        positions: alibi.clone(),
+        ..Config::new(shape)
+    });
+    plain.into_iter().chain(masked).chain(biased).collect()
 }
 
 #[test]
@@ -129,6 +134,7 @@ fn a_call_takes_what_it_says() {
             bytes <= said && said <= bytes + 1024,
             "{shape:?}: forward took {bytes}, said {said}"
         );
+        call.workspace = Workspace::new();
         let (_, bytes) = counted(|| call.backward());
         let said = tiled::backward_scratch_bytes(&call.spec, 1);
         assert!(

@@ -133,9 +133,9 @@ impl<'a> Logits<'a> {
             }
         }
         // Whose row it is, is worked out only where it matters.
-        if self.shared.has_bias() {
+        if let Some(bias) = self.shared.bias() {
             let (head, q) = self.place(row);
-            let bias = self.shared.bias(self.shape(), head, q.0, start);
+            let bias = bias.of(self.shape(), head, q.0, start);
             for (strip, bias) in scores.iter_mut().zip(bias.as_chunks::<WIDTH>().0) {
                 L::load(&strip[r]).add(L::load(bias)).store(&mut strip[r]);
             }

@@ -1,13 +1,12 @@
 //! What all rows of a call share: the inputs after norm and rotation, their sizes, the bias.
 
+use super::bias::{self, Bias};
 use super::pack::size;
-use super::tile::KEYS;
 use crate::lanes::Lane;
-use crate::math::narrow;
 use crate::naive::{Heads, Inputs};
 use crate::prepare::{Places, Side};
 use crate::rows::RowRunner;
-use crate::shape::{HeadIdx, KvHeadIdx, Shape};
+use crate::shape::{KvHeadIdx, Shape};
 use crate::spec::AttentionSpec;
 use std::f64::consts::LOG2_E;
 
@@ -24,9 +23,7 @@ pub(super) struct Shared {
     q: Vec<f32>,
     k: Vec<f32>,
     sizes: Sizes,
-    /// The bias of each head at j − i + n_q − 1 in units of ln 2, filled up with zeros; empty where there is none.
-    bias: Vec<f32>,
-    largest_bias: f64,
+    bias: Bias,
 }
 
 /// The largest sizes of queries, keys and values as they are multiplied.
@@ -74,11 +71,6 @@ pub(super) fn turns(spec: &AttentionSpec) -> bool {
     spec.qk_norm().is_some() || !spec.turns().is_empty()
 }
 
-/// Columns of a head's bias table.
-fn bias_len(shape: Shape) -> usize {
-    shape.n_q + shape.n_k.next_multiple_of(KEYS)
-}
-
 /// Bytes that [`Shared`] takes; `placed`: where the keys went through norm and rotation before.
 pub(super) fn bytes(spec: &AttentionSpec, placed: bool) -> usize {
     let shape = spec.shape();
@@ -87,12 +79,7 @@ pub(super) fn bytes(spec: &AttentionSpec, placed: bool) -> usize {
         (true, true) => shape.q_len(),
         (true, false) => shape.q_len() + shape.k_len(),
     };
-    let bias = if spec.has_bias() {
-        shape.heads * bias_len(shape)
-    } else {
-        0
-    };
-    size_of::<f32>() * (turned + bias)
+    size_of::<f32>() * turned + bias::bytes(spec)
 }
 
 impl Shared {
@@ -128,23 +115,7 @@ impl Shared {
             k: or(&self.k, k),
             v,
         };
-        self.bias.clear();
-        self.largest_bias = 0.0;
-        if spec.has_bias() {
-            self.bias.reserve_exact(shape.heads * bias_len(shape));
-            for head in shape.head_indices() {
-                for at in 0..bias_len(shape) {
-                    let offset = shape.n_q as isize - 1 - at as isize;
-                    let bias = if at < shape.n_q + shape.n_k - 1 {
-                        spec.relative_bias(head, offset) * LOG2_E
-                    } else {
-                        0.0
-                    };
-                    self.largest_bias = self.largest_bias.max(bias.abs());
-                    self.bias.push(narrow(bias));
-                }
-            }
-        }
+        self.bias.prepare(spec);
     }
 
     /// What stands in for the inputs of this shape.
@@ -169,24 +140,14 @@ impl Shared {
         self.sizes
     }
 
-    /// Whether exponents gain anything by distance.
-    pub(super) fn has_bias(&self) -> bool {
-        !self.bias.is_empty()
-    }
-
-    /// What the exponents of query `q` gain from key `first` on; nothing without such a bias.
-    #[inline(always)]
-    pub(super) fn bias(&self, shape: Shape, head: HeadIdx, q: usize, first: usize) -> &[f32] {
-        let len = bias_len(shape);
-        let table = self.bias.get(head.0 * len..(head.0 + 1) * len);
-        table
-            .and_then(|table| table.get(shape.n_q - 1 - q + first..))
-            .unwrap_or(&[])
+    /// What exponents gain by distance; `None` where there is no such bias.
+    pub(super) fn bias(&self) -> Option<&Bias> {
+        Some(&self.bias).filter(|bias| bias.is_there())
     }
 
     /// The largest size of a bias, as an exponent of 2.
     pub(super) fn largest_bias(&self) -> f64 {
-        self.largest_bias
+        self.bias.largest()
     }
 
     /// How large the cells of a query may be for scores and sums of its row to be sure to stay in float32; negative where
@@ -197,7 +158,7 @@ impl Shared {
         let cap_fits = spec
             .soft_cap()
             .is_none_or(|cap| (cap as f32).is_normal() && cap * LOG2_E < SAFE);
-        if !cap_fits || v * shape.n_k as f64 > SAFE || self.largest_bias > SAFE {
+        if !cap_fits || v * shape.n_k as f64 > SAFE || self.largest_bias() > SAFE {
             return -1.0;
         }
         // The product as it is, and times the factor; the query alone too, where keys are small.
