@@ -33,6 +33,36 @@ pub use prepare::Prepared;
 pub use project::project;
 pub use row::{CellState, RowBuffers, RowStatus, RowSummary};
 
+/// What reference cases are held against, by the names that it has there.
+///
+/// ```
+/// use attention::{AttentionSpec, Config, Inputs, Shape, naive};
+/// let spec = AttentionSpec::new(Config::new(Shape::square(1, 1)))?;
+/// let inputs = Inputs::new(&spec, &[1.0], &[1.0], &[2.0])?;
+/// let f = naive::forward(&spec, &inputs);
+/// let g = naive::backward(&spec, &inputs, &f, &[3.0])?;
+/// assert!(naive::named(f, g).contains(&("d_v", vec![3.0])));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn named(f: Forward, g: Gradients) -> Vec<(&'static str, Vec<f64>)> {
+    let mut all = vec![
+        ("q_pos", f.q_pos),
+        ("k_pos", f.k_pos),
+        ("scores", f.scores),
+        ("probs", f.weights),
+        ("out", f.out),
+        ("lse", f.lse),
+        ("entropy", f.entropy),
+        ("d_q", g.d_q),
+        ("d_k", g.d_k),
+        ("d_v", g.d_v),
+        ("d_scores", g.d_scores),
+    ];
+    all.extend(g.d_sink.map(|d_sink| ("d_sink", d_sink)));
+    all
+}
+
 /// What a number beyond float64 is held at; its negative for the other sign.
 pub const CEILING: f64 = f64::MAX;
 

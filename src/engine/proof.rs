@@ -2,7 +2,7 @@
 
 use crate::limits::{self, MAX_KERNEL_PRODUCTS};
 use crate::numbers::{Heads, Qkv, refuse, refuse_input, refuse_spec, resolve};
-use attention::naive::{Inputs, backward, forward};
+use attention::naive::{Inputs, backward, forward, named};
 use attention::rows::RowRunner;
 use attention::{AttentionSpec, lanes, tiled};
 use protocol::{Kernel, KernelJob, Refusal, Stages, StagesJob};
@@ -45,21 +45,7 @@ pub fn stages(job: StagesJob) -> Result<Stages, Refusal> {
         Inputs::new(&spec, &qkv.q, &qkv.k, &qkv.v).map_err(|e| refuse_input(revision, &e))?;
     let f = forward(&spec, &inputs);
     let g = backward(&spec, &inputs, &f, &job.d_out).map_err(|e| refuse_input(revision, &e))?;
-    let mut stages = vec![
-        ("q_pos", f.q_pos),
-        ("k_pos", f.k_pos),
-        ("scores", f.scores),
-        ("probs", f.weights),
-        ("out", f.out),
-        ("lse", f.lse),
-        ("entropy", f.entropy),
-        ("d_q", g.d_q),
-        ("d_k", g.d_k),
-        ("d_v", g.d_v),
-        ("d_scores", g.d_scores),
-    ];
-    stages.extend(g.d_sink.map(|d_sink| ("d_sink", d_sink)));
-    let (names, tensors) = stages
+    let (names, tensors) = named(f, g)
         .into_iter()
         .map(|(name, tensor)| (name.to_owned(), tensor))
         .unzip();

@@ -14,21 +14,7 @@ pub fn oracle(case: &Case) -> Computed {
     let inputs = Inputs::new(&spec, &case.q, &case.k, &case.v).map_err(|e| e.to_string())?;
     let f = naive::forward(&spec, &inputs);
     let g = naive::backward(&spec, &inputs, &f, &case.d_out).map_err(|e| e.to_string())?;
-    let mut stages = vec![
-        ("q_pos", f.q_pos),
-        ("k_pos", f.k_pos),
-        ("scores", f.scores),
-        ("probs", f.weights),
-        ("out", f.out),
-        ("lse", f.lse),
-        ("entropy", f.entropy),
-        ("d_q", g.d_q),
-        ("d_k", g.d_k),
-        ("d_v", g.d_v),
-        ("d_scores", g.d_scores),
-    ];
-    stages.extend(g.d_sink.map(|d| ("d_sink", d)));
-    Ok(stages
+    Ok(naive::named(f, g)
         .into_iter()
         .map(|(name, x)| (name.to_owned(), x))
         .collect())
