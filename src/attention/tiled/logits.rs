@@ -104,11 +104,15 @@ impl<'a> Logits<'a> {
     ) {
         // As a rule each row sees one range of keys, and what is outside goes for all four at a time.
         let plain = self.exact && self.hidden.is_none() && one_range(reach);
-        for r in 0..ROWS {
-            // The last group of a task may have rows to spare: they repeat the last row and are not used.
-            let row = (rows.start + r).min(rows.end - 1);
-            let reach = if plain { None } else { reach.get(r) };
-            self.row::<L>(row, r, start, end, reach, scores);
+        let filled = end - start < scores.len() * WIDTH;
+        let capped = self.units.cap.is_some() || self.shared.bias().is_some();
+        if capped || filled || !(plain || reach.is_empty()) {
+            for r in 0..ROWS {
+                // The last group of a task may have rows to spare: they repeat the last row and are not used.
+                let row = (rows.start + r).min(rows.end - 1);
+                let reach = if plain { None } else { reach.get(r) };
+                self.row::<L>(row, r, start, end, reach, scores);
+            }
         }
         if plain {
             leave::<L>(reach, start, scores);
