@@ -145,8 +145,7 @@ proptest! {
 
     #[test]
     fn hidden_by_a_constant_agrees(call in call(12, 1.0), constant in -40.0..1.0) {
-        let config = Config { hidden: Hidden::Finite(constant), ..call.spec.config().clone() };
-        let call = Call { spec: AttentionSpec::new(config).unwrap(), ..call };
+        let call = call.hidden_by(constant);
         agrees_with_oracle("constant", &call, &run::<Best>(&call, &Serial));
     }
 }

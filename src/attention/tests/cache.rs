@@ -7,13 +7,13 @@ mod common;
 use attention::lanes::{Best, Scalar};
 use attention::naive;
 use attention::rows::Serial;
-use attention::tiled::{self, Output, Workspace};
+use attention::tiled::{self, Workspace};
 use attention::{
     AttentionSpec, Cache, CacheError, Config, InputError, Inputs, KvHeadIdx, PositionUse, Shape,
 };
 use common::random::{Call, call};
 use common::threads::Shuffled;
-use common::{Stream, difference, largest, widen};
+use common::{Stream, bits, difference, largest, widen};
 use proptest::prelude::*;
 
 /// Rows `from`.. of each head of `[heads, rows, width]`.
@@ -34,11 +34,6 @@ fn fill(cache: &mut Cache, call: &Call, first: usize, step: usize) {
         let v = rows(&call.v, shape.kv_heads, shape.d_v, part);
         cache.append(&k, &v).unwrap();
     }
-}
-
-fn bits(output: &Output) -> Vec<u32> {
-    let all = output.out.iter().chain(&output.lse);
-    all.map(|x| x.to_bits()).collect()
 }
 
 proptest! {

@@ -63,15 +63,9 @@ fn causal(config: &mut Config) {
 
 /// One query of width 1 that scores each of `scores`, with `values` of width 1.
 fn row_with(scores: &[f64], values: &[f64], sink: Option<f64>) -> Forward {
-    let shape = Shape {
-        n_q: 1,
-        n_k: scores.len(),
-        ..Shape::square(1, 1)
-    };
     let config = Config {
-        scale: Scale::Custom(1.0),
         sink: sink.map(|s| vec![s]),
-        ..Config::new(shape)
+        ..common::row(scores.len())
     };
     let spec = AttentionSpec::new(config).unwrap();
     forward(&spec, &Inputs::new(&spec, &[1.0], scores, values).unwrap())

@@ -49,16 +49,12 @@ fn run(config: Config, q: &[f64], k: &[f64], v: &[f64]) -> Forward {
 
 /// One query, width 1, scale 1: the keys are the scores.
 fn row(scores: &[f64]) -> Forward {
-    let shape = Shape {
-        n_q: 1,
-        n_k: scores.len(),
-        ..Shape::square(1, 1)
-    };
-    let config = Config {
-        scale: Scale::Custom(1.0),
-        ..Config::new(shape)
-    };
-    run(config, &[1.0], scores, &vec![1.0; scores.len()])
+    run(
+        common::row(scores.len()),
+        &[1.0],
+        scores,
+        &vec![1.0; scores.len()],
+    )
 }
 
 fn states(f: &Forward, visible: &[bool]) -> Vec<CellState> {

@@ -11,7 +11,7 @@ use attention::tiled::{self, CallError, Output};
 use attention::{AttentionSpec, Config, Hidden, MaskUse, Shape};
 use common::random::{Call, call};
 use common::threads::{Shuffled, StopAfter};
-use common::{Stream, difference, golden, largest, narrow, widen};
+use common::{Stream, bits, difference, golden, largest, narrow, widen};
 use proptest::prelude::*;
 
 /// |out − exact| ≤ ORDINARY · max|v| where scores are of ordinary size: the project's promise.
@@ -87,8 +87,7 @@ proptest! {
 
     #[test]
     fn hidden_by_a_constant_agrees(call in call(12, 1.0), constant in -40.0..1.0) {
-        let config = Config { hidden: Hidden::Finite(constant), ..call.spec.config().clone() };
-        let call = Call { spec: AttentionSpec::new(config).unwrap(), ..call };
+        let call = call.hidden_by(constant);
         agrees("constant", &call, &run::<Best>(&call, &Serial));
     }
 }
@@ -110,15 +109,6 @@ proptest! {
             prop_assert_eq!(&bits(&run::<Scalar>(&call, &Shuffled { threads })), &right);
         }
     }
-}
-
-fn bits(output: &Output) -> Vec<u32> {
-    output
-        .out
-        .iter()
-        .chain(&output.lse)
-        .map(|x| x.to_bits())
-        .collect()
 }
 
 fn plain(shape: Shape, masks: Vec<MaskUse>, size: f32) -> Call {

@@ -6,6 +6,7 @@
 pub mod random;
 pub mod threads;
 
+use attention::tiled::Output;
 use attention::{AttentionSpec, Config, MaskUse, PositionUse, Scale, Shape, Value};
 use safetensors::SafeTensors;
 use serde_json::Value as Json;
@@ -70,6 +71,25 @@ pub fn config(shape: Shape, options: &Json) -> Config {
             .push(PositionUse::new("alibi", &[]).unwrap());
     }
     config
+}
+
+/// One query of width 1 at scale 1: so many keys are the scores.
+pub fn row(n_k: usize) -> Config {
+    let shape = Shape {
+        n_q: 1,
+        n_k,
+        ..Shape::square(1, 1)
+    };
+    Config {
+        scale: Scale::Custom(1.0),
+        ..Config::new(shape)
+    }
+}
+
+/// All that a forward pass gives, to the bit.
+pub fn bits(output: &Output) -> Vec<u32> {
+    let all = output.out.iter().chain(&output.lse);
+    all.map(|x| x.to_bits()).collect()
 }
 
 /// One golden case: a spec, and its arrays by name.

@@ -16,6 +16,18 @@ pub struct Call {
     pub d_out: Vec<f32>,
 }
 
+impl Call {
+    /// The same with a constant added to hidden scores.
+    pub fn hidden_by(self, constant: f64) -> Self {
+        let config = Config {
+            hidden: Hidden::Finite(constant),
+            ..self.spec.config().clone()
+        };
+        let spec = AttentionSpec::new(config).unwrap();
+        Self { spec, ..self }
+    }
+}
+
 /// Small shapes with all relations of their sizes, and some that span several blocks of rows and keys.
 pub fn shape(max_n: usize) -> impl Strategy<Value = Shape> {
     let heads = prop_oneof![Just((1, 1)), Just((4, 2)), Just((3, 1)), Just((2, 2))];
