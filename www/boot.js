@@ -76,6 +76,7 @@ async function start() {
   } catch (error) {
     clearTimeout(slow);
     if (mine.signal.aborted) return;
+    if (error instanceof WebAssembly.RuntimeError && !document.getElementById("starting")) return stopped(error);
     // The page's own words are in the wasm that is missing.
     const got = String(error?.message ?? error).replace(/[.\s]+$/, "");
     say(
@@ -84,6 +85,31 @@ async function start() {
       true,
     );
   }
+}
+
+/** A fault in the page's code ends it. A release does not know the reason in words; these need none of that code. */
+function stopped(error) {
+  if (document.getElementById("stopped")) return;
+  const place = document.createElement("p");
+  place.id = "stopped";
+  place.className = "problem stopped";
+  place.setAttribute("role", "alert");
+  place.textContent = `The lab stopped: expected its code to go on, got “${error.message}”. Load it again; what its `
+    + "address says is kept. ";
+  const button = document.createElement("button");
+  button.type = "button";
+  button.dataset.name = "load-again";
+  button.textContent = "Load again";
+  button.addEventListener("click", () => location.reload());
+  place.append(button);
+  document.body.prepend(place);
+  document.dispatchEvent(new CustomEvent("lab-error", { detail: place.firstChild.data.trim() }));
+}
+for (const type of ["error", "unhandledrejection"]) {
+  addEventListener(type, ({ error, reason }) => {
+    const why = error ?? reason;
+    if (started && why instanceof WebAssembly.RuntimeError) stopped(why);
+  });
 }
 
 /** After the first picture, when the browser has nothing else to do. */
@@ -112,6 +138,12 @@ async function keep() {
   }
 }
 
+// A page of its own is more than a view in somebody else's: what it has besides comes at the same time.
+if (!embedded) {
+  for (const link of document.querySelectorAll('link[data-part="bench"]')) {
+    Object.assign(link, { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: link.dataset.href });
+  }
+}
 start();
 
 // What few readers open is loaded when they do.

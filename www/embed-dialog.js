@@ -25,7 +25,7 @@ const escaped = (text) => text.replace(/&/g, '&amp;').replace(/"/g, '&quot;').re
 
 /** Opens the dialog. `page` is the application's module. */
 export async function embed(page) {
-  const [say] = await Promise.all([words(), dressed('share.css')]);
+  const [say] = await Promise.all([words('share'), dressed('share.css')]);
   const session = page.lab_link();
   const base = location.href.split(/[?#]/)[0].replace(/index\.html$/, '');
   const state = { height: null };

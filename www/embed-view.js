@@ -64,7 +64,7 @@ async function foot({ title, wrong }, link) {
   const place = document.createElement('footer');
   place.className = 'embed-foot';
   document.body.append(place);
-  const say = await words().catch(() => (key) => (key === 'embed-open' ? 'open in Attention Lab' : key));
+  const say = await words('embed').catch(() => (key) => (key === 'embed-open' ? 'open in Attention Lab' : key));
   const caption = document.createElement('span');
   caption.textContent = title;
   const away = document.createElement('a');

@@ -16,8 +16,6 @@
  * @module
  */
 
-import { picture } from './frame-picture.js';
-
 /** The version of the messages. */
 const VERSION = 1;
 /** Milliseconds that a picture may take before a `set` is answered without it. */
@@ -139,6 +137,7 @@ const ANSWERS = {
   open: (asked) => change('lab_open', asked.link),
   png: async (asked) => {
     await firstPicture();
+    const { picture } = await import('./frame-picture.js');
     const value = await picture(asked);
     return { value, transfer: [value.bytes] };
   },

@@ -101,7 +101,7 @@ export function fullLink(page) {
 
 /** Opens the dialog. `page` is the application's module. */
 export async function share(page) {
-  const [say] = await Promise.all([words(), dressed('share.css')]);
+  const [say] = await Promise.all([words('share'), dressed('share.css')]);
   const link = fullLink(page);
   const field = make('input', { type: 'text', 'data-name': 'share-link', value: link });
   const { line } = copyable({ name: 'share', label: say('share-link'), field, say });

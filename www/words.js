@@ -1,18 +1,18 @@
-// The words of what is loaded only when it is wanted: `www/text/share.ftl`, `key = words` with `{ $name }` to fill in.
+// The words of what is loaded only when it is wanted: a file of `www/text`, `key = words` with `{ $name }` to fill in.
 
-let loading = null;
+const loading = {};
 
-/** Reads the file once; gives `(key, values) => words`. A key that the file has not stands for itself. */
-export function words() {
-  loading ??= read().catch((error) => {
-    loading = null;
+/** Reads a file once; gives `(key, values) => words`. A key that the file has not stands for itself. */
+export function words(name) {
+  loading[name] ??= read(name).catch((error) => {
+    delete loading[name];
     throw error;
   });
-  return loading;
+  return loading[name];
 }
 
-async function read() {
-  const address = new URL('text/share.ftl', import.meta.url);
+async function read(name) {
+  const address = new URL(`text/${name}.ftl`, import.meta.url);
   const response = await fetch(address);
   if (!response.ok) throw new Error(`expected the words in ${address.pathname}, got status ${response.status}`);
   const found = new Map();

@@ -11,8 +11,8 @@ use crate::{
     client::{Client, Event, files},
     ctx::{Computed, Ctx, EngineState, Looked, Shared, ViewOptions},
     examples::shelf::{self, Shelf},
-    header::{EngineFailed, Header, LinkNotes, restore_theme, when_fonts_arrive},
-    labs::bench::{Bench, Window},
+    header::{EngineFailed, LinkNotes, restore_theme, when_fonts_arrive},
+    labs::bench::{Framed, Window, whole::whole},
     links::{self, Frame},
     session::{Action, Desk, Session},
     soon::Soon,
@@ -150,25 +150,12 @@ pub fn App() -> impl IntoView {
     }
     view! {
         <div class="app" class:embedded=frame.embedded>
-            {(!frame.embedded).then(|| view! {
-                <a class="skip" href="#bench" on:click=skip>{t("skip")}</a>
-                <Header current="bench" on_theme/>
-            })}
-            <EngineFailed retry/>
-            <LinkNotes/>
-            <Bench/>
+            {match frame.embedded {
+                true => view! { <EngineFailed retry/> <LinkNotes/> <Framed/> },
+                false => whole(on_theme, retry),
+            }}
             <div class="live" aria-live="polite" data-name="live">{move || ctx.live.get()}</div>
         </div>
-    }
-}
-
-/// To the picture, without a change of the address, which holds the session.
-fn skip(ev: leptos::ev::MouseEvent) {
-    ev.prevent_default();
-    let place = document().get_element_by_id("bench");
-    if let Some(place) = place.and_then(|e| e.dyn_into::<web_sys::HtmlElement>().ok()) {
-        let _ = place.focus();
-        place.scroll_into_view();
     }
 }
 

@@ -16,6 +16,9 @@ use std::time::Duration;
 /// Without a picture after this long, the parts come all the same.
 const PATIENCE: Duration = Duration::from_millis(4000);
 
+/// The file that the first picture of a page of its own waits for; `www/boot.js` has asked for it by then.
+pub const AT_ONCE: &str = "bench";
+
 /// A part's file did not come.
 #[derive(Debug)]
 pub struct Missing;
@@ -44,11 +47,13 @@ macro_rules! part {
                 // The linker's table is not typed: what crosses is a pointer.
                 #[wasm_split_helpers::wasm_split($file, fallible, preload(load))]
                 fn $name($($arg: $type),*) -> Result<Box<$crate::prelude::AnyView>, $crate::lazy::Missing> {
+                    $crate::text::bring::$file();
                     Ok(Box::new($body))
                 }
                 static THERE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
                 $crate::lazy::place(
                     &THERE,
+                    stringify!($file) == $crate::lazy::AT_ONCE,
                     || Box::pin(async { Ok(load().await?) }),
                     std::sync::Arc::new(move || $crate::lazy::now($name($($arg),*))),
                 )
@@ -81,6 +86,7 @@ pub fn now(part: impl Future<Output = Result<Box<AnyView>, Missing>>) -> AnyView
 /// The place of a part: empty until its file is there; a sentence and a button where it does not come.
 pub fn place(
     there: &'static AtomicBool,
+    at_once: bool,
     load: fn() -> Coming,
     make: Arc<dyn Fn() -> AnyView + Send + Sync>,
 ) -> AnyView {
@@ -110,7 +116,7 @@ pub fn place(
             arrived();
         });
     };
-    if ctx.is_begun_untracked() {
+    if at_once || ctx.is_begun_untracked() {
         ask();
     } else {
         after_picture(ctx, ask);

@@ -31,13 +31,13 @@ pub const ENGINE: Product = Product {
         // What the first picture waits for.
         Variant {
             name: "simd",
-            flags: &SIMD,
+            flags: &SMALL,
             cargo: &["--no-default-features", "--features", "view"],
         },
         // What holds that picture against the float32 path, and the engine against the reference cases.
         Variant {
             name: "proof",
-            flags: &SIMD,
+            flags: &SMALL,
             cargo: &["--no-default-features", "--features", "proof"],
         },
         // All of it.
@@ -104,7 +104,19 @@ const SIMD: Flags = Flags {
     wasm_opt: &[],
 };
 
-/// Threads, where a page is isolated.
+/// One thread, and what a reader waits for: a panic is a trap, which the worker's script tells the page.
+const SMALL: Flags = Flags {
+    name: "small",
+    rustflags: &["-Ctarget-feature=+simd128", "-Zlocation-detail=none"],
+    cargo: &[
+        "-Zbuild-std=std,panic_abort",
+        "-Zbuild-std-features=optimize_for_size",
+    ],
+    // What the compiler did not take into its one caller compresses better by itself.
+    wasm_opt: &["--one-caller-inline-max-function-size=0"],
+};
+
+/// Threads, where a page is isolated. Its threads tell of a panic in words, since no script sees it.
 const THREADS: Flags = Flags {
     name: "simd-threads",
     rustflags: &[
@@ -168,10 +180,15 @@ pub fn command() -> Result {
         Some(staging) => PathBuf::from(staging),
         None => home::dist(&root),
     };
+    put(&root, &to)
+}
+
+/// Copies every variant into the folder `to`.
+pub fn put(root: &Path, to: &Path) -> Result {
     for product in PRODUCTS {
         for variant in product.variants {
             home::copy(
-                &folder(&root, product, variant),
+                &folder(root, product, variant),
                 &to.join(product.folder).join(variant.name),
             )?;
         }
@@ -200,9 +217,9 @@ pub fn ensure(kit: &Kit) -> Result {
         Ok(())
     };
     let outcomes: Vec<Result> = std::thread::scope(|scope| {
-        let jobs: Vec<_> = [&SIMD, &THREADS]
+        let jobs: Vec<_> = [&[&SIMD, &SMALL][..], &[&THREADS]]
             .into_iter()
-            .map(|flags| scope.spawn(move || all(flags)))
+            .map(|flags| scope.spawn(move || flags.iter().try_for_each(|flags| all(flags))))
             .collect();
         jobs.into_iter()
             .map(|job| {
@@ -285,6 +302,10 @@ impl OsStrBytes for Option<PathBuf> {
 
 fn build(kit: &Kit, root: &Path, product: &Product, variant: &Variant, folder: &Path) -> Result {
     let target = home::target(root).join(format!("engine-{}", variant.flags.name));
+    let mut flags = variant.flags.rustflags.to_vec();
+    if variant.flags.name == SMALL.name {
+        flags.extend(kit.trap()?);
+    }
     let mut cargo = kit.cargo()?;
     cargo
         .args([
@@ -300,7 +321,7 @@ fn build(kit: &Kit, root: &Path, product: &Product, variant: &Variant, folder: &
         .args(variant.cargo)
         .current_dir(root)
         .env("CARGO_TARGET_DIR", &target)
-        .env("RUSTFLAGS", variant.flags.rustflags.join(" "));
+        .env("RUSTFLAGS", flags.join(" "));
     if variant.flags.cargo.iter().any(|arg| arg.starts_with("-Z")) {
         // Building the library needs no nightly, only leave.
         cargo.env("RUSTC_BOOTSTRAP", "1");

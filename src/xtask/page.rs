@@ -25,8 +25,15 @@ pub fn build(kit: &Kit, release: bool) -> Result {
     let mut trunk = trunk(kit)?;
     trunk.arg("build");
     if release {
-        trunk.args(["--release", "--features", parts::FEATURE]);
-        small(&mut trunk);
+        let root = home::root()?;
+        trunk
+            .arg(root.join("index.html"))
+            .arg("--config")
+            .arg(without_hook(&root)?)
+            .arg("--dist")
+            .arg(home::dist(&root))
+            .args(["--release", "--features", parts::FEATURE]);
+        smallest(kit, &mut trunk)?;
     }
     let what = if release { "release" } else { "development" };
     run::timed(&format!("page: {what} build"), || {
@@ -36,9 +43,28 @@ pub fn build(kit: &Kit, release: bool) -> Result {
         return Ok(());
     }
     let root = home::root()?;
+    engines::put(&root, &home::dist(&root))?;
     run::timed("page: taking it apart", || {
         parts::take_apart(kit, &root, &home::dist(&root))
     })
+}
+
+/// Trunk's settings without the hook, which would build with the flags of the page.
+fn without_hook(root: &Path) -> Result<PathBuf> {
+    let settings = home::read(&root.join("Trunk.toml"))?;
+    let build = settings
+        .split_once("[build]")
+        .and_then(|(_, rest)| rest.split_once("\n["))
+        .map(|(build, _)| build)
+        .ok_or("Trunk.toml: expected [build] and other tables after it.")?;
+    // Trunk calls cargo in the folder of this file: it has to lie in the checkout, where cargo has settings too.
+    let lines = build
+        .lines()
+        .filter(|line| !line.starts_with("target =") && !line.starts_with("dist ="));
+    let file = root.join("target").join("trunk-release.toml");
+    let text = lines.fold("[build]".to_owned(), |text, line| text + line + "\n");
+    home::write(&file, text)?;
+    Ok(file)
 }
 
 /// `cargo xtask serve …`
@@ -116,11 +142,29 @@ fn trunk(kit: &Kit) -> Result<Command> {
 /// Leaves out of a release where in the sources each call may panic, which is a thirtieth of the page. Plain `trunk`
 /// keeps it: leave to use the option takes a variable of the environment.
 fn small(trunk: &mut Command) {
-    let flags = format!("CARGO_TARGET_{TARGET}_RUSTFLAGS");
-    trunk.env("RUSTC_BOOTSTRAP", "1").env(
-        flags.to_uppercase().replace('-', "_"),
-        "-Zlocation-detail=none",
+    with_flags(trunk, "-Zlocation-detail=none");
+}
+
+/// For `cargo xtask build`: the library is built for size too, and a panic is a trap without words, which www/boot.js
+/// says to the reader. A compiler that does not know this kind of panic builds a page of some KB more.
+fn smallest(kit: &Kit, trunk: &mut Command) -> Result {
+    with_flags(
+        trunk,
+        &[&["-Zlocation-detail=none"], kit.trap()?]
+            .concat()
+            .join(" "),
     );
+    trunk
+        .env("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort")
+        .env("CARGO_UNSTABLE_BUILD_STD_FEATURES", "optimize_for_size");
+    Ok(())
+}
+
+fn with_flags(trunk: &mut Command, flags: &str) {
+    let name = format!("CARGO_TARGET_{TARGET}_RUSTFLAGS");
+    trunk
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env(name.to_uppercase().replace('-', "_"), flags);
 }
 
 fn free_port() -> Result<u16> {

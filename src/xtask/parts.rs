@@ -7,7 +7,7 @@ use crate::Result;
 use crate::home::{self, read, write};
 use crate::run;
 use crate::setup::{Kit, TARGET};
-use crate::shorten::{shorten, shorten_sheets};
+use crate::shorten::{self, shorten, shorten_scripts, shorten_sheets};
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,6 +25,23 @@ const WIRE: &str = "let initSync;\nexport function wire(exports) {\n    initSync
 /// came in its place.
 const STREAMED: &str = "WebAssembly.instantiateStreaming(src, imports)";
 const PLAIN: &str = "instantiate(src, imports)";
+/// The part that a page of its own begins with (`lazy::AT_ONCE`); views in other people's pages do without it.
+const AT_ONCE: &str = "bench";
+/// Style sheets that come with a part, in the place where index.html names them: the part waits for its sheet.
+const SHEETS: [(&str, &str); 2] = [("inputs", "inputs"), ("beside", "inspector")];
+const DRESSED: &str = "function dressed(part) {
+    const links = [...document.querySelectorAll(`link[data-part=\"${part}\"]`)];
+    return Promise.all(links.filter((link) => !link.sheet).map((link) => new Promise((there, missing) => {
+        link.onload = there;
+        link.onerror = () => {
+            link.removeAttribute(\"href\");
+            missing(new Error(`${link.dataset.href}: expected a style sheet`));
+        };
+        link.rel = \"stylesheet\";
+        link.href = link.dataset.href;
+    })));
+}
+";
 const INSTANTIATE: &str = "async function instantiate(src, imports) {
     const answer = await src;
     if (!answer.ok) throw new Error(`${answer.url}: expected a part of the page, got status ${answer.status}`);
@@ -61,6 +78,7 @@ pub fn take_apart(kit: &Kit, root: &Path, dist: &Path) -> Result {
 
     // Each file is named by what it holds, and named so in the next one.
     let mut script = made_ours(&read(&work.join("parts.js"))?)?;
+    let mut at_once = Vec::new();
     for file in files.iter().filter(|file| !file.ends_with("page_bg.wasm")) {
         let bytes =
             std::fs::read(file).map_err(|e| format!("cannot read {}: {e}.", file.display()))?;
@@ -69,14 +87,14 @@ pub fn take_apart(kit: &Kit, root: &Path, dist: &Path) -> Result {
         if !script.contains(&old) {
             return Err(format!("the script of the parts does not name {old}."));
         }
-        let name = format!(
-            "part-{}-{}.wasm",
-            stem.trim_start_matches("split_"),
-            hash(&[&bytes])
-        );
+        let name = format!("{}-{}.wasm", called(&stem, &script)?, hash(&[&bytes]));
+        if name.starts_with(AT_ONCE) {
+            at_once.push(name.clone());
+        }
         script = script.replace(&old, &format!("\"./{name}\""));
         write(&dist.join(&name), bytes)?;
     }
+    script = shorten::script(&script);
     let script_name = format!("parts-{}.js", hash(&[script.as_bytes()]));
     write(&dist.join(&script_name), &script)?;
 
@@ -86,13 +104,16 @@ pub fn take_apart(kit: &Kit, root: &Path, dist: &Path) -> Result {
     let name = format!("page-{}", hash(&[page.as_bytes(), &wasm]));
     let index = dist.join("index.html");
     let old = trunks_name(&read(&index)?)?;
-    write(&index, read(&index)?.replace(&old, &name))?;
+    let text = undressed(&read(&index)?.replace(&old, &name))?;
+    let text = text.replace(" data-integrity=\"none\"", "");
+    write(&index, asked_at_once(&text, &at_once))?;
     for end in [".js", "_bg.wasm"] {
         home::remove(&dist.join(format!("{old}{end}")))?;
     }
     write(&dist.join(format!("{name}.js")), page)?;
     write(&dist.join(format!("{name}_bg.wasm")), wasm)?;
-    shorten_sheets(dist)
+    shorten_sheets(dist)?;
+    shorten_scripts(&dist.join("www"))
 }
 
 /// Starts `parts/main.rs`, which is built where that was not done yet.
@@ -111,7 +132,64 @@ fn made_ours(script: &str) -> Result<String> {
     if !script.starts_with(IMPORT) || !script.contains(STREAMED) {
         return Err("the script of the parts is not as src/xtask/parts.rs knows it: look at wasm_split_cli_support's new version.".into());
     }
-    Ok(script.replace(IMPORT, WIRE).replace(STREAMED, PLAIN) + INSTANTIATE)
+    let mut script = script.replace(IMPORT, WIRE).replace(STREAMED, PLAIN);
+    for (part, _) in SHEETS {
+        // What a part waits for stands in a list at the end of its line.
+        let start = format!("__wasm_split_load_{part} =");
+        let (before, after) = script
+            .split_once(&start)
+            .filter(|(_, after)| after.contains("]));"))
+            .ok_or_else(|| format!("the script of the parts does not load {part}."))?;
+        let sheet = format!(", () => dressed(\"{part}\")]));");
+        script = format!("{before}{start}{}", after.replacen("]));", &sheet, 1));
+    }
+    Ok(script + DRESSED + INSTANTIATE)
+}
+
+/// What a file of wasm is called: `part-` and its name, or after the parts that share it. What is wanted at once has
+/// names of its own: `bench`, and `bench-` with the others that use it.
+fn called(stem: &str, script: &str) -> Result<String> {
+    if let Some(part) = stem.strip_prefix("split_") {
+        return Ok(match part == AT_ONCE {
+            true => part.to_owned(),
+            false => format!("part-{part}"),
+        });
+    }
+    // `/* beside, inputs */` stands before the line of what they share.
+    let users = script
+        .split_once(&format!("const __{stem} ="))
+        .and_then(|(before, _)| before.trim_end().strip_suffix("*/")?.rsplit_once("/*"))
+        .map(|(_, users)| users.trim().replace(", ", "-"))
+        .ok_or_else(|| format!("the script of the parts does not say who uses {stem}."))?;
+    Ok(match users.starts_with(AT_ONCE) {
+        true => users,
+        false => format!("part-shared-{users}"),
+    })
+}
+
+/// index.html with the names of what `www/boot.js` asks for in a page of its own.
+fn asked_at_once(index: &str, files: &[String]) -> String {
+    let links: Vec<_> = files
+        .iter()
+        .map(|file| format!("<link data-part=\"{AT_ONCE}\" data-href=\"./{file}\"/>\n"))
+        .collect();
+    index.replacen("<script type", &(links.concat() + "<script type"), 1)
+}
+
+/// index.html with the sheets of the parts named, and not fetched.
+fn undressed(index: &str) -> Result<String> {
+    SHEETS
+        .iter()
+        .try_fold(index.to_owned(), |index, (part, sheet)| {
+            let link = format!("rel=\"stylesheet\" href=\"./{sheet}-");
+            if index.matches(&link).count() != 1 {
+                return Err(format!("dist/index.html: expected {link}… once."));
+            }
+            Ok(index.replace(
+                &link,
+                &format!("data-part=\"{part}\" data-href=\"./{sheet}-"),
+            ))
+        })
 }
 
 /// The page's script with the address of the script of the parts in its imports, which gets the page's exports.
@@ -204,10 +282,56 @@ mod tests {
 
     #[test]
     fn the_script_takes_its_exports_from_the_page() {
-        let ours = made_ours(&format!("{IMPORT}const a = () => {STREAMED};\n")).unwrap();
+        let script = format!("{IMPORT}const a = () => {STREAMED};\n");
+        assert!(made_ours(&script).unwrap_err().contains("does not load"));
+        let load = |part| {
+            format!(
+                "export const __wasm_split_load_{part} = wrapAsyncCb(makeLoad(() => 1\n, [b]));\n"
+            )
+        };
+        let ours = made_ours(&format!("{script}{}{}", load("beside"), load("inputs"))).unwrap();
         assert!(!ours.contains("import {") && ours.contains("export function wire"));
+        for part in ["beside", "inputs"] {
+            let waits = format!(
+                "__wasm_split_load_{part} = wrapAsyncCb(makeLoad(() => 1\n, [b, () => dressed(\"{part}\")]));"
+            );
+            assert!(ours.contains(&waits), "{ours}");
+        }
         assert!(!ours.contains(STREAMED) && ours.contains("async function instantiate"));
         assert!(made_ours("import * as wasm from \"./other.js\";").is_err());
+    }
+
+    #[test]
+    fn files_are_called_after_who_uses_them() {
+        let script = "/* beside, inputs */\nconst __chunk_3 = 1;\n/* bench, beside */\nconst __chunk_5 = 1;\n";
+        for (stem, name) in [
+            ("split_inputs", "part-inputs"),
+            ("split_bench", "bench"),
+            ("chunk_3", "part-shared-beside-inputs"),
+            ("chunk_5", "bench-beside"),
+        ] {
+            assert_eq!(called(stem, script).unwrap(), name);
+        }
+        assert!(called("chunk_4", script).unwrap_err().contains("chunk_4"));
+        let index = asked_at_once(
+            "<script type=\"module\"></script>",
+            &["bench-1.wasm".into()],
+        );
+        let link = "<link data-part=\"bench\" data-href=\"./bench-1.wasm\"/>\n<script";
+        assert!(index.starts_with(link), "{index}");
+    }
+
+    #[test]
+    fn sheets_of_parts_are_named_and_not_fetched() {
+        let link = |name: &str| format!("<link rel=\"stylesheet\" href=\"./{name}-0.css\"/>");
+        let index = [link("page"), link("inputs"), link("inspector")].concat();
+        assert_eq!(
+            undressed(&index).unwrap(),
+            link("page")
+                + "<link data-part=\"inputs\" data-href=\"./inputs-0.css\"/>\
+                   <link data-part=\"beside\" data-href=\"./inspector-0.css\"/>"
+        );
+        assert!(undressed(&link("page")).is_err());
     }
 
     #[test]

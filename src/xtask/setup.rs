@@ -92,13 +92,33 @@ impl Kit {
         }
     }
 
+    /// The rustc that builds for [`TARGET`].
+    pub fn rustc(&self) -> Result<Command> {
+        match self.toolchain {
+            Toolchain::Debian => self.command(debian::folder()?.join("bin/rustc")),
+            Toolchain::Rustup => self.command("rustc"),
+        }
+    }
+
+    /// Flags with which a panic is a trap without words, and its code is not there; none for a compiler that does not
+    /// know them. The library has to be built with them, and `RUSTC_BOOTSTRAP=1` gives leave.
+    pub fn trap(&self) -> Result<&'static [&'static str]> {
+        const TRAP: &[&str] = &["-Zunstable-options", "-Cpanic=immediate-abort"];
+        let mut rustc = self.rustc()?;
+        rustc
+            .args(TRAP)
+            .args(["--print", "cfg", "--target", TARGET])
+            .env("RUSTC_BOOTSTRAP", "1");
+        Ok(if run::ask(&mut rustc).is_some() {
+            TRAP
+        } else {
+            &[]
+        })
+    }
+
     /// One line that changes when the compiler does.
     pub fn compiler(&self) -> Result<String> {
-        let mut rustc = match self.toolchain {
-            Toolchain::Debian => self.command(debian::folder()?.join("bin/rustc"))?,
-            Toolchain::Rustup => self.command("rustc")?,
-        };
-        run::ask(rustc.arg("-vV"))
+        run::ask(self.rustc()?.arg("-vV"))
             .map(|said| said.replace('\n', " "))
             .ok_or_else(|| "`rustc -vV` does not answer.".into())
     }

@@ -9,8 +9,11 @@ use std::path::Path;
 
 /// How the names begin that wasm-bindgen makes up for imports.
 const MADE_UP: &str = "__wb";
-/// Of wasm's sections, the one with the imports.
+/// Of wasm's sections, those with imports and exports.
 const IMPORTS: u8 = 2;
+const EXPORTS: u8 = 7;
+/// Classes of streams that a crate below Leptos exports and that nothing here makes: in the script, and in wasm.
+const UNUSED: [&str; 3] = ["IntoUnderlying", "intounderlying", "__wbg_intounderlying"];
 
 /// Shortens `script` and the `wasm` that it loads, in place.
 pub fn shorten(script: &Path, wasm: &Path) -> Result {
@@ -31,6 +34,41 @@ pub fn shorten_sheets(folder: &Path) -> Result {
     Ok(())
 }
 
+/// Scripts of `www` that come by themselves, whose comments are for whoever reads the sources. The others are read where
+/// they lie.
+const SCRIPTS: [&str; 9] = [
+    "boot.js",
+    "engine-worker.js",
+    "frame.js",
+    "frame-picture.js",
+    "embed-view.js",
+    "embed-dialog.js",
+    "parts.js",
+    "share.js",
+    "words.js",
+];
+
+/// Takes comments and indentation out of the scripts of the folder `www`.
+pub fn shorten_scripts(www: &Path) -> Result {
+    for name in SCRIPTS {
+        let file = www.join(name);
+        write(&file, script(&read(&file)?))?;
+    }
+    Ok(())
+}
+
+/// A script without comments and indentation. (Comments of these have lines of their own, and no string in these scripts goes over a line.)
+pub fn script(js: &str) -> String {
+    let mut comment = false;
+    let lines = js.lines().map(str::trim).filter(|line| {
+        comment |= line.starts_with("/*");
+        let kept = !comment && !line.is_empty() && !line.starts_with("//");
+        comment &= !line.ends_with("*/");
+        kept
+    });
+    joined(lines)
+}
+
 /// (No string in our sheets holds the beginning of a comment.)
 fn sheet(css: &str) -> String {
     let mut out = String::new();
@@ -41,13 +79,40 @@ fn sheet(css: &str) -> String {
     }
     out.push_str(rest);
     let lines = out.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.collect::<Vec<_>>().join("\n") + "\n"
+    joined(lines)
+}
+
+/// The lines, in one where it makes no difference: after a bracket that opens, a comma or a semicolon.
+fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let mut out = String::new();
+    for line in lines {
+        out.push_str(line);
+        // What follows a comment within the line must not become part of it.
+        if !line.ends_with(['{', ',', ';']) || line.contains("//") {
+            out.push('\n');
+        }
+    }
+    if !out.ends_with('\n') {
+        out.push('\n');
+    }
+    out
 }
 
 fn shortened(js: &str, wasm: &[u8]) -> Result<(String, Vec<u8>)> {
     let mut names = HashMap::new();
     let mut lines = Vec::new();
-    for line in js.lines().map(str::trim) {
+    let mut unused = None;
+    for line in js.lines() {
+        // A class ends with a bracket in a line of its own, any other such statement with its semicolon.
+        if unused.is_none() {
+            unused = ends_of_unused(line);
+        }
+        if let Some(end) = unused {
+            let ended = line.ends_with(end) && (end == ";" || line == end);
+            unused = (!ended).then_some(end);
+            continue;
+        }
+        let line = line.trim();
         let comment = ["/**", "* ", "*/", "//"];
         if line.is_empty() || line == "*" || comment.iter().any(|c| line.starts_with(c)) {
             continue;
@@ -64,8 +129,34 @@ fn shortened(js: &str, wasm: &[u8]) -> Result<(String, Vec<u8>)> {
             }
             None => lines.push(line.to_owned()),
         }
+        // `const ret = …;` and `return ret;`: one line does.
+        if line == "return ret;"
+            && let [.., made, end] = lines.as_mut_slice()
+            && let Some(value) = made.strip_prefix("const ret = ")
+            && value.ends_with(';')
+        {
+            *end = format!("return {value}");
+            let at = lines.len() - 2;
+            lines.remove(at);
+        }
     }
-    Ok((lines.join("\n") + "\n", renamed(wasm, &names)?))
+    let js = joined(lines.iter().map(String::as_str));
+    Ok((js, renamed(wasm, &names)?))
+}
+
+/// How a statement ends that is about a class which nothing makes.
+fn ends_of_unused(line: &str) -> Option<&'static str> {
+    let about = |start: &str| {
+        line.strip_prefix(start)
+            .is_some_and(|rest| rest.starts_with(UNUSED[0]))
+    };
+    if about("export class ") {
+        Some("}")
+    } else if about("const ") || about("if (Symbol.dispose) ") {
+        Some(";")
+    } else {
+        None
+    }
 }
 
 fn is_of_name(c: char) -> bool {
@@ -90,6 +181,7 @@ fn renamed(wasm: &[u8], names: &HashMap<&str, String>) -> Result<Vec<u8>> {
         let body = from.sized()?;
         let body = match id {
             IMPORTS => imports(body, names)?,
+            EXPORTS => exports(body)?,
             _ => body.to_vec(),
         };
         out.push(id);
@@ -132,6 +224,27 @@ fn imports(body: &[u8], names: &HashMap<&str, String>) -> Result<Vec<u8>> {
         }
         out.extend_from_slice(&body[start..from.at]);
     }
+    Ok(out)
+}
+
+/// Without those of unused classes: what only they called is left out by wasm-opt.
+fn exports(body: &[u8]) -> Result<Vec<u8>> {
+    let mut from = Reader { bytes: body, at: 0 };
+    let mut kept = Vec::new();
+    let mut left = 0;
+    for _ in 0..from.number()? {
+        let start = from.at;
+        let name = String::from_utf8_lossy(from.sized()?);
+        from.byte()?;
+        from.number()?;
+        if !UNUSED.iter().any(|unused| name.starts_with(unused)) {
+            kept.extend_from_slice(&body[start..from.at]);
+            left += 1;
+        }
+    }
+    let mut out = Vec::new();
+    push_number(&mut out, left);
+    out.extend(kept);
     Ok(out)
 }
 
@@ -215,9 +328,37 @@ mod tests {
         let mut wasm = b"\0asm\x01\0\0\0".to_vec();
         wasm.push(IMPORTS);
         push_sized(&mut wasm, &body);
-        wasm.push(7);
+        wasm.push(EXPORTS);
         push_sized(&mut wasm, &[0]);
         wasm
+    }
+
+    #[test]
+    fn what_is_returned_at_once_has_no_name() {
+        let js = "function() {\n    const ret = a(1);\n    return ret;\n},\nconst ret = b();\nc(ret);\nreturn ret;\n";
+        let (js, _) = shortened(js, &module(&[])).unwrap();
+        assert_eq!(
+            js,
+            "function() {return a(1);},const ret = b();c(ret);return ret;\n"
+        );
+    }
+
+    #[test]
+    fn classes_that_nothing_makes_are_left_out() {
+        let js = "export class IntoUnderlyingSink {\n    free() {\n    }\n}\nif (Symbol.dispose) IntoUnderlyingSink.a = 1;\n\
+                  export class Other {\n}\nconst IntoUnderlyingSinkEnd = (typeof A === 'undefined')\n    ? { a: () => {} }\n    \
+                  : new A(p => wasm.f(p, 1));\nconst b = 1;\n";
+        let (js, _) = shortened(js, &module(&[])).unwrap();
+        assert_eq!(js, "export class Other {}\nconst b = 1;\n");
+        let mut body = vec![2];
+        for name in ["__wbg_intounderlyingsink_free", "main"] {
+            push_sized(&mut body, name.as_bytes());
+            body.extend([0, 9]);
+        }
+        let mut left = vec![1];
+        push_sized(&mut left, b"main");
+        left.extend([0, 9]);
+        assert_eq!(exports(&body).unwrap(), left);
     }
 
     #[test]
@@ -226,7 +367,7 @@ mod tests {
         let (js, wasm) = shortened(JS, &long).unwrap();
         assert_eq!(
             js,
-            "export function main() {}\nconst import0 = {\na: function() {\n},\nb: function(a) {},\n};\n"
+            "export function main() {}\nconst import0 = {a: function() {},b: function(a) {},};\n"
         );
         assert_eq!(wasm, module(&["b", "a"]));
     }
@@ -240,11 +381,34 @@ mod tests {
     }
 
     #[test]
+    fn a_script_keeps_all_but_comments_and_indentation() {
+        let js = "// Why.\nconst a = 1; // one\n/**\n * What.\n */\nfunction f() {\n  /** x */\n  return a\n    * 2;\n}\n";
+        assert_eq!(
+            script(js),
+            "const a = 1; // one\nfunction f() {return a\n* 2;}\n"
+        );
+    }
+
+    /// What `script` takes for granted.
+    #[test]
+    fn no_string_of_the_scripts_goes_over_a_line() {
+        let www = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../www");
+        for name in SCRIPTS {
+            let text = read(&www.join(name)).unwrap();
+            let comment = ["*", "/*", "//"];
+            let code = text.lines().map(str::trim);
+            for line in code.filter(|line| !comment.iter().any(|c| line.starts_with(c))) {
+                assert!(line.matches('`').count() % 2 == 0, "{name}: {line}");
+            }
+        }
+    }
+
+    #[test]
     fn a_sheet_keeps_all_but_comments_and_indentation() {
         let css = "/* Two\n lines. */\n\n.a {\n  color: red; /* why */\n}\n.b::before { content: \" / * \"; }\n/* open";
         assert_eq!(
             sheet(css),
-            ".a {\ncolor: red;\n}\n.b::before { content: \" / * \"; }\n"
+            ".a {color: red;}\n.b::before { content: \" / * \"; }\n"
         );
     }
 

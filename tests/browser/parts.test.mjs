@@ -40,7 +40,7 @@ for (const [width, height] of [[1440, 900], [1100, 900], [820, 1100], [390, 844]
 test('parts that do not come: a sentence in each place, the picture goes on, and a button asks again', async () => {
   const bench = await open({ block: ['*/part-*.wasm'], ready: '.part-missing' });
   const places = '.inputs .part-missing, .inspector .part-missing, .pipeline .part-missing, .bench > .part-missing';
-  await bench.until(() => bench.eval((s) => document.querySelectorAll(s).length === 4, places), 'a sentence in each place');
+  await bench.until(() => bench.eval((s) => document.querySelectorAll(s).length === 5, places), 'a sentence in each place');
   assert.match(await bench.eval((s) => document.querySelector(s).textContent, places), /did not load.*try again/i);
   assert.ok(await bench.has('[data-name="stage"] canvas'));
   const shown = await bench.eval(() => document.querySelector('[data-name="stage"]').getAttribute('class'));

@@ -1,171 +1,12 @@
-
 # The inspector: the row under the cursor.
 inspector-label = Row under the cursor
-inspector-waiting = No row yet: the first numbers are on their way.
-inspector-row = Row { $row },
-inspector-row-index = Row
-inspector-row-key = key { $key }
-inspector-pinned = pinned; Esc lets go
-inspector-following = following the pointer
-inspector-free = a click pins a cell
-inspector-previous = previous
-inspector-next = next
-inspector-key = key
-inspector-score = score
-inspector-weight = weight
-inspector-hidden = hidden
-inspector-underflow = underflow
-inspector-sees-nothing = This row sees no key. Softmax would be 0/0, so its weights and its output are 0 by rule.
-inspector-rest = and { $n } more keys, together { $together }
-inspector-all = show all
-bars-label = Scores and weights of row { $row } over { $n } keys; the numbers stand in the table that follows.
-read-row-label = The row in numbers
-read-all-label = All rows in numbers
-read-entropy = entropy
-read-nats = nats of { $most }
-read-no-key = sees no key
-read-effect = keys in effect
-read-exp = exp of entropy
-read-visible = of { $n } visible
-read-top = largest weight
-read-on = on
-read-sum = row sum
-read-lse = ln Σ exp { $lse }
-read-sink = to the sink
-read-sink-note = logit { $logit }
-read-mean-top = mean largest
-read-mean-norm = mean Jacobian
-read-column = most received
-read-column-by = by
-read-column-sink = sink:
-read-rows = of all { $n } rows
-read-rows-seeing = of { $n } seeing rows
-read-one-row = of the one row
-read-norm-most = norm, at most 0.5
-jacobian = Jacobian
-jacobian-norm = norm
-jacobian-max = max 0.5
-jacobian-most = The Frobenius norm of diag(α) − ααᵀ is at most ½: two keys with weight ½ each. It is 0 where one key has all the weight, and small where very many share it.
-jacobian-enlarge = Enlarge the Jacobian
-jacobian-picture = Jacobian of the row: how each weight answers each score
-jacobian-underflow = Row and column of the underflowed key are 0 too: no gradient reaches its score.
-jacobian-title = Jacobian of row { $row }, norm { $norm }
-jacobian-explain = J = diag(α) − ααᵀ says how much the weight of the key at the left changes with the score of the key above: its own score raises it, every other lowers it, and each row adds up to 0. The norm is at most 0.5; where one key has all the weight it is 0, and no gradient passes.
-jacobian-keys = Entries of the Jacobian; arrow keys move
-jacobian-entry = ∂α({ $row }) / ∂s({ $col }) = { $value }
-jacobian-diagonal = ∂α({ $row }) / ∂s({ $row }) = { $value }
-jacobian-state = ∂α({ $row }) / ∂s({ $col }) = { $value }, { $state }
-gradient = Gradient at the scores
-gradient-of = of
-gradient-typed = of the typed gradient at o
-gradient-change = Type another gradient at the output
-gradient-label = Gradient at the scores of the row; at { $key } it is { $value }
-d-out-label = Gradient at the output, { $n } numbers
-d-out-back = back to ½|o − v|²
-d-out-unread = This is not a list of numbers. { $why }
-d-out-count = Expected { $expected } numbers, one for each component of the output, got { $got }. Write them in one row, with spaces or semicolons between them.
-output = Output
-output-among = among the { $n } values
-output-of-row = of row { $row }
-output-picture = The output of the row among the values, seen in the plane in which they spread most
-output-table = The output as a sum of weights times values
-plane-own = plane with { $share } % of this row’s spread
-plane-held = plane of row { $row }; shows { $share } % of this spread
-plane-line = values with one component lie on a line
-plane-nothing = no value has any weight: the output is 0 by rule
-plane-one-point = one value has all the weight: no spread
-plane-none = no plane: a value is beyond float64
-dialog-close = close
 
-# What the words mean, for whoever asks by a click, a tap or a key.
-gloss-entropy = How spread out the weights of this row are: H = −Σ α ln α, in nats. 0 where one key has all the weight, ln n where n keys share it evenly.
-gloss-effect = e to the entropy: so many keys with equal weights would be just as spread out.
-gloss-top = The weight of the key from which this row reads most.
-gloss-sum = The weights of a row add up to 1. With a sink logit the sink gets the rest; a row that sees no key has 0. Beside it, the logarithm of the softmax’s denominator (log-sum-exp).
-gloss-sink = The share of the row that goes to the sink logit instead of to a key.
-gloss-mean-top = The largest weight of each row, averaged. Near 1 nearly every row reads from one key: the softmax is saturated.
-gloss-mean-norm = How far weights still answer to scores: the norm of each row’s Jacobian, averaged. Near 0 where one key has all the weight, small where very many share it, ½ at most.
-gloss-column = The key that gets the most weight on average over the rows. With more than half it is called a sink: most of what the rows read is that one key’s value.
-gloss-jacobian = How each weight of the row changes when a score changes: J = diag(α) − ααᵀ, a row and a column for each key. Its norm says how strongly: 0 where one key has all the weight, ½ at most, where two keys share it.
-gloss-gradient = How a loss changes with each score of this row: what training sends back through the softmax. The loss is ½|o − v|², half the squared distance from the output to the value of the key looked at; a click on it takes another gradient.
+# What the signs mean, for whoever asks by a click, a tap or a key.
 signs = Signs in the cells
 gloss-signs = Cut corner: clipped, beyond the end of the colour scale. Hatch: hidden by the mask; with a dot, by hand. Cross hatch: the row sees no key, 0 by rule. Dotted frame with ▾: underflow, positive in real numbers and 0 in float64.
 
-# One cell, written out.
-waterfall-title = One cell, written out
-waterfall-of = of
-waterfall-times = times
-waterfall-terms = { $n } terms; each step adds one product.
-waterfall-term = 1 term.
-waterfall-asks = asks,
-waterfall-answers = answers:
-waterfall-steps = in { $n } steps
-waterfall-sum = sum
-waterfall-so-far = so far
-waterfall-component = component
-waterfall-in-s = in S
-waterfall-cap = capped at { $cap }:
-waterfall-bias = bias
-waterfall-mask = mask
-waterfall-label = The { $n } products of { $query } and { $key } add up to { $dot }; the score is { $score }.
-waterfall-dot = dot product
-waterfall-scaled = times scale
-waterfall-capped = after the soft cap
-waterfall-added = bias
-waterfall-failed = The chart cannot be drawn: { $why }. Its numbers stand in the formulas below.
-
-# The formulas of a cell.
-formulas-label = The cell in formulas
-formula-score = Score of { $query } for { $key }
-formula-score-index = Score of query { $query } for key { $key }
-formula-weight = Its weight, after the softmax over { $n } keys
-formula-weight-one = Its weight, after the softmax over one key
-formula-weight-sink = Its weight, over { $n } keys and a sink with logit { $sink }
-formula-weight-max = Its weight, with the row maximum { $max } subtracted first
-formula-nothing = Its weight: row { $query } sees no key
-formula-nothing-note = 0/0, set to 0 by rule
-formula-hidden-note = Hidden by the mask: the weight is exactly 0.
-formula-finite-zero-note = The finite constant is low enough here: the weight underflows to 0.
-formula-leak-note = The constant in place of −∞ is too small: a hidden key has weight.
-formula-overflow-note = A score of this row is beyond float64 and is held at its end.
-formula-sink = sink
-formula-real = In real numbers
-formula-real-body = ln *α* = { $ln }: positive, and too small for any float64.
-formula-output = The output row
-formula-output-more = The output row, { $n } smaller terms not written
-formula-output-nothing = The output row: no value to take
-formula-normed = q and k after QK-norm
-formula-turned = q and k after rotation by their places
-formula-normed-turned = q and k after QK-norm and rotation
-
-# Numbers as a table.
-table-open = Numbers as a table
-table-title = Numbers as a table
-table-which = Matrix
-table-size = { $rows } × { $cols }
-table-rows = rows { $first } to { $last }
-table-cols = columns { $first } to { $last }
-table-back = back
-table-on = on
-table-copy = Copy as CSV
-table-copied = Copied.
-table-not-copied = The browser keeps the clipboard to itself here. Copy the selected text by hand.
-table-sees-nothing = row sees no key
-table-overflow = beyond float64
-table-q = Q, queries
-table-k = K, keys
-table-q-used = Q as used, after norm and rotation
-table-k-used = K as used, after norm and rotation
-table-v = V, values
-table-s = S, scores
-table-m = M, mask
-table-a = A, weights
-table-o = O, outputs
-table-j = J, Jacobian of the row
-
 # The pipeline and the page around it.
 lab-bench = Bench
-skip = Skip to the picture
 stage-region = The pipeline from Q and K to O
 stage-label = Q, K and V become scores, weights and outputs: { $nq } queries, { $nk } keys, d_k { $dk }, d_v { $dv }
 stage-tabs = Steps of the computation
@@ -174,6 +15,7 @@ stage-matrix = { $symbol }, { $rows } rows, { $cols } columns. { $how }
 stage-how-edit = Arrow keys move, Enter or a digit edits, paste takes a block.
 stage-how-mask = Arrow keys move, space hides or shows a cell.
 stage-how-look = Arrow keys move, Enter pins the row.
+
 # Cells in words, for the line below the picture and for screen readers.
 cell-q = Q, query { $row } { $name }, component { $col }
 cell-k = K, key { $col } { $name }, component { $row }
@@ -210,7 +52,6 @@ arrow-softmax = softmax
 arrow-values = weights × values
 row-sums = row sums { $sum }
 row-sum = row sum { $sum }
-
 stage-hint = Point at a cell to follow it; a click pins it.
 stage-hint-phone = Tap a cell to pin its row and column.
 stage-change = change the number
@@ -230,70 +71,21 @@ tokens-placed = P holds the sinusoidal positions; the picture has X before they 
 tokens-label = Tokens X and the projections W_Q, W_K, W_V
 dismiss = dismiss
 sheet-inputs = Inputs
-sheet-row = Row { $row }, { $name }
-invite-try = Try this.
-invite-do = Drag the scale to the right
-invite-do-tablet = Open the inputs, drag the scale to the right
-invite-do-phone = Make the scale larger
-invite-watch = and watch the row
-invite-row = “{ $row }”
-invite-reads = . It reads from { $keys } keys. Can you make it choose one?
-invite-swipe = . Swipe sideways for the other steps.
-invite-empty = The row { $row } sees no key.
-invite-empty-several = { $rows } rows see no key, { $row } among them.
-invite-empty-why = Softmax would be 0/0, so weights and output are 0 by rule.
-invite-overflow = The row { $row } has a score beyond the range of float64.
-invite-overflow-why = Its largest scores share the weight evenly, by rule. Make the numbers or the scale smaller.
-invite-now = reads from { $keys } keys now.
-invite-means = Over all rows: mean largest weight
-invite-means-norm = , Jacobian norm
 
 # Header and inputs.
-brand = Attention Lab
-labs = Labs
-inputs = Inputs
-close = close
 hide = hide
-clear = clear
 on = on
 off = off
 none = none
-custom = custom
 head = head
 try-again = Try again
 part-missing = This part of the page did not load. Check the connection, then try again.
-engine-help = How the numbers are computed
 engine-starting = starting the engine …
-engine-stopped = engine stopped
-engine-progress = computing, { $percent } %
 engine-failed = The engine does not run; the numbers on the screen are the last it computed.
-theme = Colours: { $now }. Change to { $next }.
-theme-auto = as the system
-theme-light = light
-theme-dark = dark
-
 number-whole = “{ $got }” is not a whole number. Write { $low } or { $high }.
 number-none-whole = “{ $got }” is not a whole number. Write 7, say.
 number-empty-whole = Expected a whole number, got nothing. Write 7, say.
-
-source = Numbers from
-source-typed = Click a cell and type, or drag it up and down. Arrow keys move. Paste takes a block from a spreadsheet.
-source-tokens = X and the three W can be edited below the picture.
-source-edited-one = One cell changed by hand.
-source-edited = { $n } cells changed by hand.
-sentence = Sentence
 seed = seed
-seed-help = The same seed gives the same numbers, everywhere.
-seed-range = Seed: expected a whole number from { $least } to { $most }, got { $got }. Write 7, say.
-sigma-help = Standard deviation of the numbers
-draw-again = draw again
-draw-again-help = Takes the next seed
-
-heads-picture = Layer and head
-heads-caption = **Layer { $layer }, head { $head }.** { $all } heads, each drawn as its own weights.
-head-name = Layer { $layer }, head { $head }
-previous-head = previous head
-next-head = next head
 suggested = Heads worth a look
 example-no-answer = The example { $file } did not load: the server did not answer. Check the connection, then try again.
 example-status = The example { $file } did not load: expected the file, got status { $status }. Check that the folder www/examples lies beside the page, then try again.
@@ -303,76 +95,12 @@ example-length = Expected { $expected } bytes, got { $got }. Put the file of thi
 example-unknown = There is no example “{ $name }”: expected one of { $names }. Choose one of these.
 example-head = There is no head { $got } in this layer: expected 0 to { $most }. Choose one of these.
 example-layer = There is no layer { $got } in this example: expected 0 to { $most }. Choose one of these.
-
 scale = Scale
-scale-help = Multiplies every dot product. A double click on the slider goes back to 1/√d_k.
-scale-root = 1/√*d_k*
-scale-root-help = Keeps the variance of a score near 1 when components are independent
-scale-none-help = The dot products as they are
-scale-one-none = 1, none
-scale-negative = Below 0 the order turns round: the least similar key gets the most weight.
-scale-zero = At 0 every score is 0: all visible keys get the same weight.
-scale-left = Left of the line: scores are close to 0, weights nearly even.
-scale-right = Right of the line: in most rows one key takes all.
-scale-said-root = { $value }, 1/√{ $d_k }
-
-mask = Mask
-mask-drawn = by hand
-mask-drawn-help = What is hidden now, cell by cell: click or drag over cells of M.
-mask-draw-hint = Nothing is hidden yet: click a cell of M, or drag over several.
-mask-by-hand-one = One more cell is hidden by hand. A click on a cell of M changes it.
-mask-by-hand = { $n } more cells are hidden by hand. A click on a cell of M changes one.
 hidden = Hidden keys get
-hidden-help = −∞ hides exactly. A finite number only hides where it is far enough below the other scores.
-
 positions = Positions
-positions-of-the-model = as in the model
-positions-of-the-model-help = This model adds learned places to its tokens, so they are in Q and K already.
-alibi-slope = Head { $head } subtracts { $slope } for each place of distance.
-
-sizes = Sizes
-sizes-fixed = fixed by the head
-take-as-typed = unlock
-take-as-typed-help = Take these numbers as typed ones, so that the sizes can change
-size-n-queries = *n* queries
-size-n-keys = *n* keys
-size-queries = queries
-size-keys = keys
-size-d-k = *d_k*
-size-d-v = *d_v*
-size-heads = heads
-size-kv-heads = K, V heads
-size-d-model = *d_model*
-size-negative = Expected a whole number from 1 to { $most }, got { $got }. Write one of these.
-shown-heads = Shown head
-shown-head = Head { $head }
-head-own = Head { $head } has keys and values of its own.
-head-reads = Head { $head } reads K, V head { $head } // { $group } = { $kv }.
-
-extras = Soft cap, sink logit, QK-norm
-extras-on = { $n } on
-soft-cap = Soft cap
-soft-cap-help = Scores become c·tanh(s/c): none is beyond ±c.
 sink = Sink logit
-sink-help = One more term in the softmax's denominator, exp of this logit: a place for weight that no key takes.
-sink-of-head = For head { $head }; other heads keep theirs.
-qk-norm = QK-norm
-qk-norm-help = Each query and key is divided by its root mean square, √(mean square + ε), before its place turns it.
-
-root-weights = Weights by square root
-root-weights-help = Colours of A follow the square root of the weight, so that small ones can be told apart. No number changes.
-as-used = Q and K as the scores use them
-as-used-help = Shows queries and keys after norm and rotation instead of before
-
-history = History
-undo = Undo
-undo-help = Undo, Ctrl+Z
 undone = Undone.
-redo = Redo
-redo-help = Redo, Ctrl+Shift+Z
 redone = Redone.
-reset = Reset
-reset-help = This source as it came: no setting changed, no cell changed by hand. Undo brings them back.
 engine-one = float64, one thread
 engine-threads = float64, { $n } threads
 job-stopped = Stopped as you asked.
@@ -411,4 +139,3 @@ link-typed-too-long = The typed numbers take { $letters } letters, more than the
 link-edits-too-long = The cells changed by hand take { $letters } letters, more than the { $most } that a link carries safely: it opens with the source as it was before they were changed.
 locked = The numbers are fixed in this view. Open it in Attention Lab to change them.
 link-opened = A link was opened.
-share = Share

@@ -1,7 +1,4 @@
-# Words of the dialogs that are loaded when they are opened, and of embedded pages.
-embed-open = open in Attention Lab
-embed-wrong = { $key }: expected some of { $known }, got “{ $got }”. It is left out; correct it in the address of the frame.
-
+# Words of the dialogs that are loaded when they are opened.
 share-title = Share this view
 share-what = The link opens exactly this picture: the numbers or where they come from, every setting, and the pinned cell.
 share-link = Link

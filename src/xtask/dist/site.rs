@@ -197,15 +197,18 @@ fn manifest(site: &Files, folder: &str) -> String {
 mod tests {
     use super::*;
 
-    const INDEX: &str = "<link href=\"./a.css\"/><script type=\"module\" src=\"./www/boot.js\" \
+    const INDEX: &str = "<link href=\"./tokens-1.css\"/><script type=\"module\" src=\"./www/boot.js\" \
         data-js=\"./page-1.js\" data-wasm=\"./page-1.wasm\"></script>";
 
     fn built() -> Site {
         let mut files = Files::new();
         for name in [
-            "a.css",
+            "tokens-1.css",
+            "page-1.css",
+            "controls-1.css",
             "page-1.js",
             "page-1.wasm",
+            "bench-1.wasm",
             "parts-1.js",
             "www/boot.js",
             "www/engine-worker.js",
@@ -315,10 +318,10 @@ mod tests {
     #[test]
     fn a_page_that_names_what_is_not_there_is_refused() {
         let mut site = built();
-        site.files.remove("a.css");
-        // The table of the first load wants a style sheet.
-        site.files.insert("b.css".to_owned(), Vec::new());
+        site.files.remove("tokens-1.css");
+        // The table of the first load wants such a style sheet.
+        site.files.insert("tokens-2.css".to_owned(), Vec::new());
         let why = site.finish(None).err().unwrap();
-        assert!(why.contains("a.css"), "{why}");
+        assert!(why.contains("tokens-1.css"), "{why}");
     }
 }

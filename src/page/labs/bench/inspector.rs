@@ -26,13 +26,13 @@ use crate::prelude::*;
 use crate::{
     beside::Beside,
     canvas::{heat::Scale, picture::Picture},
-    ctx::{Ctx, Sheet},
+    ctx::Ctx,
     format,
     links::Frame,
     part,
     session::Action,
     text::{t, tf},
-    widgets::{Gloss, SheetPane},
+    widgets::Gloss,
 };
 use facts::{Setting, Shown};
 use jacobian::Grid;
@@ -71,23 +71,9 @@ pub const PARTS: [&str; 5] = ["weights", "readouts", "jacobian", "gradient", "ou
 /// Width that is assumed until the column is measured.
 const COLUMN: f64 = 256.0;
 
-/// The column, or on a narrow screen the sheet, of the row looked at.
-#[component]
-pub fn Inspector(
-    /// Whether it is a sheet now.
-    #[prop(into)]
-    narrow: Signal<bool>,
-) -> impl IntoView {
-    view! {
-        <SheetPane which=Sheet::Inspector label=t("inspector-label") class="inspector" narrow=narrow>
-            {row(narrow)}
-        </SheetPane>
-    }
-}
-
 part! {
-    /// What the column holds.
-    fn row(narrow: Signal<bool>) in beside {
+    /// What its column holds; on a narrow screen its sheet.
+    pub fn part(narrow: Signal<bool>) in beside {
         view! { <Row narrow=narrow /> }
     }
 }

@@ -5,7 +5,6 @@ use crate::prelude::*;
 use crate::{
     ctx::{Ctx, Sheet},
     format,
-    links::Frame,
     text::{t, tf},
 };
 
@@ -82,11 +81,10 @@ pub fn Invite() -> impl IntoView {
     let Window(window) = expect_context::<Window>();
     let fold = memo(move || Fold::of(window.get()));
     let phone = memo(move || fold.get() == Fold::Phone);
-    let embedded = expect_context::<Frame>().embedded;
     // Where the scale is in a sheet, the words open it.
     let gesture = move || match fold.get() {
         Fold::Phone => t("invite-do-phone").into_any(),
-        Fold::Tablet if !embedded => view! {
+        Fold::Tablet => view! {
             <button
                 type="button"
                 class="text-button"

@@ -10,13 +10,10 @@ pub mod stage;
 
 mod in_sight;
 mod invite;
+pub mod whole;
 
 use crate::prelude::*;
-use crate::{
-    ctx::{Ctx, Sheet},
-    links::Frame,
-    widgets::SheetPane,
-};
+use crate::{links::Frame, text::t};
 use stage::{Pipeline, Tokens};
 
 /// How wide the page is: decides how it folds.
@@ -66,61 +63,49 @@ impl Fold {
 #[derive(Clone, Copy)]
 pub struct Window(pub RwSignal<(f64, f64)>);
 
-/// The lab.
+/// The lab as a view in somebody else's page: no head, no sheets; what it shows stands below each other.
 #[component]
-pub fn Bench() -> impl IntoView {
-    tables::Wanted::provide();
-    let ctx = Ctx::get();
-    let Window(window) = expect_context::<Window>();
+pub fn Framed() -> impl IntoView {
     let frame = Frame::get();
-    let fold = memo(move || match frame.embedded {
-        true => Fold::framed(window.get().0),
-        false => Fold::of(window.get()),
-    });
-    // An embedded page has no sheets: what it shows stands below each other.
-    let narrow = derive(move || !frame.embedded && fold.get() != Fold::Wide);
-    let phone = derive(move || !frame.embedded && fold.get() == Fold::Phone);
-    let stage = RwSignal::new(layout::Matrix::A);
+    let Window(window) = expect_context::<Window>();
+    let fold = memo(move || Fold::framed(window.get().0));
+    begin(fold);
     let pipeline = frame.shows("stage") || frame.shows("waterfall");
     let inspector = inspector::PARTS.iter().any(|part| frame.shows(part));
-    in_sight::keep_row_in_sight(fold);
     view! {
         <main class="bench" id="bench" tabindex="-1" data-layout=move || fold.get().name()>
-            {frame.controls.then(|| view! {
-                <SheetPane which=Sheet::Inputs label=crate::text::t("sheet-inputs") class="inputs" narrow>
-                    {inputs::part()}
-                </SheetPane>
-            })}
+            {frame.controls.then(|| pane("inputs", t("sheet-inputs"), inputs::part()))}
             {pipeline.then(|| view! {
-                <section class="pipeline" aria-label=move || crate::text::t("stage-region")>
-                    {(!frame.embedded).then(|| view! { <invite::Invite/> })}
-                    {frame.shows("stage").then(|| view! { <Pipeline fold stage/> <Tokens/> })}
+                <section class="pipeline" aria-label=move || t("stage-region")>
+                    {frame.shows("stage").then(|| picture(fold))}
                     {frame.shows("waterfall").then(waterfall::part)}
-                    <Show when=move || phone.get()>
-                        {inputs::scale_part()}
-                    </Show>
                 </section>
             })}
-            {inspector.then(|| view! { <inspector::Inspector narrow=phone/> })}
+            {inspector.then(|| pane("inspector", t("inspector-label"), inspector::part(derive(|| false))))}
             {frame.shows("formula").then(formulas::part)}
-            <Show when=move || phone.get()>
-                <footer class="sheets">
-                    <button type="button" data-name="open-inputs" on:click=move |_| ctx.sheet.set(Sheet::Inputs)>
-                        {crate::text::t("sheet-inputs")}
-                    </button>
-                    <button type="button" data-name="open-inspector" on:click=move |_| ctx.sheet.set(Sheet::Inspector)>
-                        {move || {
-                            let (query, name) = ctx.session(|s| {
-                                let q = s.look_at().0;
-                                (q, names::label(&s.query_name(q)).text)
-                            });
-                            crate::text::tf("sheet-row", &[("row", &query), ("name", &name)])
-                        }}
-                    </button>
-                </footer>
-            </Show>
         </main>
     }
+}
+
+/// A column that is never a sheet.
+fn pane(class: &'static str, label: &'static str, inside: AnyView) -> AnyView {
+    view! {
+        <aside class=class aria-label=label>
+            <div class="sheet-inner"><div class="pane">{inside}</div></div>
+        </aside>
+    }
+}
+
+/// What both kinds of page need below them.
+fn begin(fold: Memo<Fold>) {
+    tables::Wanted::provide();
+    in_sight::keep_row_in_sight(fold);
+}
+
+/// The pipeline, and the tokens for the source that has them.
+fn picture(fold: Memo<Fold>) -> AnyView {
+    let stage = RwSignal::new(layout::Matrix::A);
+    view! { <Pipeline fold stage/> <Tokens/> }
 }
 
 pub mod formulas;

@@ -15,7 +15,7 @@ use super::{
     layout::{Layout, Matrix, Room},
     names,
     scene::{self, Heats, Show},
-    tables::Tables,
+    tables,
 };
 use crate::prelude::*;
 use crate::{
@@ -195,9 +195,17 @@ pub fn Pipeline(
         />
             <Running/>
             <span class="signs"><Gloss id="gloss-signs" word=t("signs") means=t("gloss-signs")/></span>
-            <Tables/>
+            {tools(hands)}
         </div>
         <StageProblems/>
+    }
+}
+
+part! {
+    /// What a hand finds once the picture stands: the button of the tables, and pastes.
+    fn tools(hands: Hands) in beside {
+        board::listen_for_pastes(".stage:not(.tokens) .place:focus", hands);
+        view! { <tables::Tables/> }
     }
 }
 
@@ -224,6 +232,7 @@ part! {
 #[component]
 fn TokensBoard(hands: Hands) -> impl IntoView {
     let ctx = Ctx::get();
+    board::listen_for_pastes(".stage.tokens .place:focus", hands);
     let outer = NodeRef::<html::Div>::new();
     let width = width_of(outer);
     let placed =

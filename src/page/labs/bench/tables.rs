@@ -6,7 +6,6 @@ use super::inspector::{self, Dialog, facts::Shown, js, names::Name};
 use crate::prelude::*;
 use crate::{
     ctx::Ctx,
-    part,
     text::{t, tf},
 };
 use leptos::{ev, html::Textarea, task::spawn_local};
@@ -87,7 +86,7 @@ pub fn Tables() -> impl IntoView {
             {t("table-open")}
         </button>
         <Dialog open=open title=title name="tables">
-            {inside(shown, wanted, ctx)}
+            <Inside shown wanted ctx />
         </Dialog>
     }
 }
@@ -107,13 +106,7 @@ fn in_field(event: &ev::KeyboardEvent) -> bool {
         || element.closest("dialog").ok().flatten().is_some()
 }
 
-part! {
-    /// What the dialog holds.
-    fn inside(shown: Memo<Option<Shown>>, wanted: Wanted, ctx: Ctx) in beside {
-        view! { <Inside shown wanted ctx /> }
-    }
-}
-
+/// What the dialog holds.
 #[component]
 fn Inside(shown: Memo<Option<Shown>>, wanted: Wanted, ctx: Ctx) -> impl IntoView {
     let Wanted { matrix, from, .. } = wanted;

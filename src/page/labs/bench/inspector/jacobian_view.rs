@@ -9,7 +9,7 @@ use super::{
 use crate::prelude::*;
 use crate::{
     canvas::picture::Picture,
-    format, part,
+    format,
     text::{t, tf},
 };
 use leptos::{ev, html::Div};
@@ -34,18 +34,12 @@ pub fn Large(
     });
     view! {
         <Dialog open=open title=title name="jacobian-dialog">
-            {inside(shown, cursor)}
+            <Inside shown cursor />
         </Dialog>
     }
 }
 
-part! {
-    /// What the dialog holds.
-    fn inside(shown: Memo<Option<Shown>>, cursor: RwSignal<Option<(usize, usize)>>) in beside {
-        view! { <Inside shown cursor /> }
-    }
-}
-
+/// What the dialog holds.
 #[component]
 fn Inside(shown: Memo<Option<Shown>>, cursor: RwSignal<Option<(usize, usize)>>) -> impl IntoView {
     let frame = NodeRef::<Div>::new();

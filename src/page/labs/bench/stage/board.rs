@@ -31,7 +31,6 @@ pub fn Board(
 ) -> impl IntoView {
     let wrapper = NodeRef::<html::Div>::new();
     let begun = StoredValue::new(None::<(f64, f64)>);
-    listen_for_pastes(wrapper, hands);
     let at = move |x: i32, y: i32| {
         wrapper.get_untracked().map(|w| {
             let rect = w.get_bounding_client_rect();
@@ -217,11 +216,11 @@ fn Place(
 
 /// Pastes into the matrix with the focus. Listened for at the window: browsers differ in whether a paste belongs to
 /// what has the focus or to where text was selected last.
-fn listen_for_pastes(wrapper: NodeRef<html::Div>, hands: Hands) {
+///
+/// `focused` selects the place with the focus on the board of these hands.
+pub fn listen_for_pastes(focused: &'static str, hands: Hands) {
     let pastes = window_event_listener(ev::paste, move |ev| {
-        let focused = wrapper
-            .get_untracked()
-            .and_then(|w| w.query_selector(".place:focus").ok().flatten());
+        let focused = document().query_selector(focused).ok().flatten();
         let text = ev.clipboard_data().and_then(|d| d.get_data("text").ok());
         if let (Some(_), Some(text)) = (focused, text) {
             ev.prevent_default();

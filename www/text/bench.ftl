@@ -1,0 +1,32 @@
+# The words around the picture in a page of its own, which come with the code that uses them.
+
+skip = Skip to the picture
+sheet-row = Row { $row }, { $name }
+invite-try = Try this.
+invite-do = Drag the scale to the right
+invite-do-tablet = Open the inputs, drag the scale to the right
+invite-do-phone = Make the scale larger
+invite-watch = and watch the row
+invite-row = “{ $row }”
+invite-reads = . It reads from { $keys } keys. Can you make it choose one?
+invite-swipe = . Swipe sideways for the other steps.
+invite-empty = The row { $row } sees no key.
+invite-empty-several = { $rows } rows see no key, { $row } among them.
+invite-empty-why = Softmax would be 0/0, so weights and output are 0 by rule.
+invite-overflow = The row { $row } has a score beyond the range of float64.
+invite-overflow-why = Its largest scores share the weight evenly, by rule. Make the numbers or the scale smaller.
+invite-now = reads from { $keys } keys now.
+invite-means = Over all rows: mean largest weight
+invite-means-norm = , Jacobian norm
+brand = Attention Lab
+labs = Labs
+inputs = Inputs
+close = close
+engine-help = How the numbers are computed
+engine-stopped = engine stopped
+engine-progress = computing, { $percent } %
+theme = Colours: { $now }. Change to { $next }.
+theme-auto = as the system
+theme-light = light
+theme-dark = dark
+share = Share
