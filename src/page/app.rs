@@ -144,7 +144,8 @@ pub fn App() -> impl IntoView {
     });
     let on_theme = callback(move |()| ctx.palette.set(Arc::new(read_palette())));
     when_fonts_arrive(on_theme);
-    links::follow(ctx, shelf, frame);
+    let owed = move || asked.with_value(|a| a.answered < a.view);
+    links::follow(ctx, shelf, frame, owed);
     if let Some(starting) = document().get_element_by_id("starting") {
         starting.remove();
     }

@@ -145,7 +145,12 @@ fn open(ctx: Ctx, shelf: Shelf, wanted: Wanted, first: bool) -> bool {
 }
 
 /// Keeps address and session together from here on, and tells the document what happens.
-pub fn follow(ctx: Ctx, shelf: Shelf, frame: Frame) {
+pub fn follow(
+    ctx: Ctx,
+    shelf: Shelf,
+    frame: Frame,
+    owed: impl Fn() -> bool + Copy + Send + Sync + 'static,
+) {
     let written = StoredValue::new(String::new());
     if !frame.embedded {
         write_address(ctx, written);
@@ -160,7 +165,7 @@ pub fn follow(ctx: Ctx, shelf: Shelf, frame: Frame) {
         }
     });
     on_cleanup(move || changed.remove());
-    tell(ctx);
+    tell(ctx, owed);
 }
 
 /// What of a session makes an entry of the history of its own.
@@ -232,7 +237,8 @@ fn put(link: &str, push: bool) {
 }
 
 /// Says on the document what a page around it may want to know: `lab-ready`, `lab-change`, `lab-error`.
-fn tell(ctx: Ctx) {
+/// `owed`: whether the picture of the present session is still to come. The one before, drawn anew for a font, is no news.
+fn tell(ctx: Ctx, owed: impl Fn() -> bool + Copy + Send + Sync + 'static) {
     let ready = StoredValue::new(false);
     let due = StoredValue::new(false);
     effect(move || {
@@ -248,7 +254,7 @@ fn tell(ctx: Ctx) {
         // Twice: read-outs follow the picture a frame later.
         request_animation_frame(move || {
             request_animation_frame(move || {
-                if due.try_update_value(std::mem::take).is_none() {
+                if due.try_update_value(std::mem::take).is_none() || owed() {
                     return;
                 }
                 if !ready.get_value() {

@@ -132,12 +132,18 @@ test('the dialog makes a frame like its preview', async () => {
   await bench.until(async () => (await frame.getAttribute('src')).includes('fixed=mask'), 'the preview');
   await bench.web.switchTo().frame(await bench.find('[data-name="embed-preview"]'));
   await bench.find('[data-read="jacobian_norm"]');
-  const inside = await bench.eval(() => document.documentElement.scrollHeight);
   await bench.web.switchTo().defaultContent();
-  await bench.until(
-    () => bench.eval((h) => Math.abs(document.querySelector('[data-name="embed-preview"]').clientHeight - h) < 40, inside),
-    `the preview to be ${inside} px high`,
-  );
+  // Parts of it may still be on their way: both are looked at until they agree.
+  const inside = async () => {
+    await bench.web.switchTo().frame(await bench.find('[data-name="embed-preview"]'));
+    const high = await bench.eval(() => document.documentElement.scrollHeight);
+    await bench.web.switchTo().defaultContent();
+    return high;
+  };
+  await bench.until(async () => {
+    const high = await inside();
+    return bench.eval((h) => Math.abs(document.querySelector('[data-name="embed-preview"]').clientHeight - h) < 40, high);
+  }, 'the preview to be as high as what it holds');
   await (await bench.find('[data-name="embed-height"]')).sendKeys('12');
   assert.match(await (await bench.find('[data-problem="embed"]')).getText(), /expected 120 to 4000, got “12”/);
 });
