@@ -138,11 +138,13 @@ export async function embed(page) {
     make('input', { type: 'text', 'data-name': name, value, oninput: ({ target }) => { set(target.value); changed(); }, ...more });
   const group = (title, ...inside) => make('fieldset', {}, make('legend', { text: title }), ...inside);
 
+  const left = page.lab_left_out();
   const dialog = openDialog(
     say('embed-title'),
     'embed',
     say,
     make('p', { text: say('embed-what') }),
+    left ? make('p', { class: 'warning', role: 'alert', 'data-problem': 'embed-link', text: left }) : null,
     make(
       'div',
       { class: 'embed-columns' },

@@ -111,7 +111,7 @@ export async function share(page) {
     say('share-title'),
     'share',
     say,
-    make('p', { text: say('share-what') }),
+    missing ? null : make('p', { text: say('share-what') }),
     field,
     missing ? make('p', { class: 'warning', role: 'alert', 'data-problem': 'share', text: missing }) : null,
     line,

@@ -73,6 +73,8 @@ pub fn App() -> impl IntoView {
         coming: RwSignal::new(0),
         link_notes: RwSignal::new(Vec::new()),
         locked: frame.locked,
+        mask_held: frame.mask_held,
+        home: StoredValue::new(None),
     });
     Beside::provide(ctx);
     let size = Window(RwSignal::new(window_size(frame)));

@@ -116,6 +116,10 @@ pub struct Shared {
     pub link_notes: RwSignal<Vec<String>>,
     /// Cells and the mask cannot be changed by hand, as an embedding page wished.
     pub locked: bool,
+    /// The mask cannot be changed by hand, as an embedding page wished.
+    pub mask_held: bool,
+    /// What an embedding page opened: reset leads back to it.
+    pub home: StoredValue<Option<(Session, ViewOptions)>>,
 }
 
 /// The page's one [`Shared`]; copied freely. It is a pointer because most closures keep one, and ten signals in each of
@@ -165,7 +169,7 @@ impl Ctx {
     /// Changes the session; a refusal shows at its control.
     pub fn act(&self, action: Action) {
         self.soon.settle();
-        if self.locked && action.is_by_hand() {
+        if (self.locked && action.is_by_hand()) || (self.mask_held && action.paints()) {
             return;
         }
         let action = match action {
@@ -184,6 +188,10 @@ impl Ctx {
     /// Shows the session of a link. `first`: the page begins with it, so that there is nothing to undo.
     pub fn open(&self, opened: Opened, first: bool) {
         self.soon.settle();
+        if first {
+            self.home
+                .set_value(Some((opened.session.clone(), opened.view)));
+        }
         batch(|| {
             self.desk
                 .update(|desk| match first && desk.can() == (false, false) {

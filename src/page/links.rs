@@ -4,10 +4,12 @@
 //! position scheme) is a new entry of the history, and what is typed or dragged is not. An embedded page leaves the
 //! address alone, which belongs to the page around it.
 
+mod tell;
+
 use crate::prelude::*;
 use crate::{
-    ctx::{Computed, Ctx},
-    examples::shelf::{self, Shelf, Wish},
+    ctx::Ctx,
+    examples::shelf::{Shelf, Wish},
     link::{self, ROOM, Wanted},
     session::Session,
     text::t,
@@ -34,6 +36,8 @@ pub struct Frame {
     pub embedded: bool,
     /// Numbers cannot be changed by hand.
     pub locked: bool,
+    /// The mask cannot be changed by hand: its control is fixed, or others are shown and it is not.
+    pub mask_held: bool,
     /// Some control is shown.
     pub controls: bool,
     /// Parts that are shown, of [`PARTS`].
@@ -75,6 +79,10 @@ impl Frame {
         Frame {
             embedded,
             locked: embedded && has("lock=1"),
+            mask_held: embedded
+                && value("controls").is_some_and(|names| {
+                    !names.split(',').any(|name| name == "mask" || name == "all")
+                }),
             controls: !embedded
                 || [value("controls"), value("fixed")]
                     .into_iter()
@@ -152,20 +160,43 @@ pub fn follow(
     owed: impl Fn() -> bool + Copy + Send + Sync + 'static,
 ) {
     let written = StoredValue::new(String::new());
+    let kept = StoredValue::new(Vec::new());
     if !frame.embedded {
-        write_address(ctx, written);
+        write_address(ctx, written, kept);
     }
     let changed = window_event_listener(leptos::ev::hashchange, move |_| {
         let fragment = fragment();
         let text = fragment.trim_start_matches('#');
         if is_link(text) && written.with_value(|w| w != text) {
             written.set_value(text.to_owned());
-            open(ctx, shelf, link::read(text), false);
+            let wanted = link::read(text);
+            let kept = kept.with_value(|kept: &Vec<Kept>| {
+                let of_this = kept.iter().find(|(link, _)| link == text);
+                of_this.map(|(_, session)| session.clone())
+            });
+            match kept {
+                Some(session) => {
+                    shelf.forget();
+                    let view = wanted.view;
+                    let notes = Vec::new();
+                    ctx.open(
+                        link::Opened {
+                            session,
+                            view,
+                            notes,
+                        },
+                        false,
+                    );
+                }
+                None => {
+                    open(ctx, shelf, wanted, false);
+                }
+            }
             ctx.say(t("link-opened"));
         }
     });
     on_cleanup(move || changed.remove());
-    tell(ctx, owed);
+    tell::tell(ctx, owed);
 }
 
 /// What of a session makes an entry of the history of its own.
@@ -185,8 +216,23 @@ fn entry(session: &Session) -> impl PartialEq + Clone + Send + Sync + use<> {
     )
 }
 
-fn write_address(ctx: Ctx, written: StoredValue<String>) {
+/// A link that left numbers out, and the session with them: back and forward lead to it while the page is open.
+type Kept = (String, Session);
+/// So many of them.
+const KEPT: usize = 16;
+
+fn write_address(ctx: Ctx, written: StoredValue<String>, kept: StoredValue<Vec<Kept>>) {
     let entries = StoredValue::new(None);
+    // The notes for whose sake the address stays as it came.
+    let noted = StoredValue::new(Vec::new());
+    let leaving = window_event_listener(leptos::ev::beforeunload, move |event| {
+        // Loading the page anew would lose the numbers: the browser asks.
+        let link = written.with_value(String::clone);
+        if kept.with_value(|kept| kept.iter().any(|(left_out, _)| *left_out == link)) {
+            event.prevent_default();
+        }
+    });
+    on_cleanup(move || leaving.remove());
     let turn = StoredValue::new(0u32);
     effect(move || {
         ctx.desk.with(|_| ());
@@ -201,11 +247,33 @@ fn write_address(ctx: Ctx, written: StoredValue<String>) {
                     return;
                 }
                 let view = ctx.options.get_untracked();
-                let (link, now) = ctx.desk.with_untracked(|desk| {
+                let (
+                    link::Written {
+                        text: link,
+                        left_out,
+                    },
+                    now,
+                ) = ctx.desk.with_untracked(|desk| {
                     let session = desk.session();
-                    (link::write(session, view, ROOM).text, entry(session))
+                    (link::write(session, view, ROOM), entry(session))
                 });
+                if left_out.is_some() {
+                    let session = ctx.desk.with_untracked(|desk| desk.session().clone());
+                    kept.update_value(|kept| {
+                        kept.retain(|(known, _)| *known != link);
+                        kept.insert(0, (link.clone(), session));
+                        kept.truncate(KEPT);
+                    });
+                }
                 if written.with_value(|w| *w == link) {
+                    return;
+                }
+                // What could not be read stays in the address, to be corrected there, until something is changed.
+                let notes = ctx.link_notes.get_untracked();
+                if !notes.is_empty() && noted.with_value(|n| *n != notes) {
+                    noted.set_value(notes);
+                    written.set_value(link);
+                    entries.set_value(Some(now));
                     return;
                 }
                 let before = entries
@@ -234,61 +302,6 @@ fn put(link: &str, push: bool) {
         true => history.push_state_with_url(&JsValue::NULL, "", Some(&address)),
         false => history.replace_state_with_url(&JsValue::NULL, "", Some(&address)),
     };
-}
-
-/// Says on the document what a page around it may want to know: `lab-ready`, `lab-change`, `lab-error`.
-/// `owed`: whether the picture of the present session is still to come. The one before, drawn anew for a font, is no news.
-fn tell(ctx: Ctx, owed: impl Fn() -> bool + Copy + Send + Sync + 'static) {
-    let ready = StoredValue::new(false);
-    let due = StoredValue::new(false);
-    effect(move || {
-        let there = ctx.view.with(|v| matches!(v, Computed::Ready(_)));
-        ctx.looked.with(|_| ());
-        ctx.desk.with(|_| ());
-        ctx.options.with(|_| ());
-        // What stands beside the picture is part of it for a page around this one.
-        if !there || ctx.coming.get() > 0 || due.get_value() {
-            return;
-        }
-        due.set_value(true);
-        // Twice: read-outs follow the picture a frame later.
-        request_animation_frame(move || {
-            request_animation_frame(move || {
-                if due.try_update_value(std::mem::take).is_none() || owed() {
-                    return;
-                }
-                if !ready.get_value() {
-                    ready.set_value(true);
-                    dispatch("lab-ready", &JsValue::NULL);
-                }
-                dispatch("lab-change", &JsValue::NULL);
-            });
-        });
-    });
-    let failed = memo(move || ctx.engine.with(|e| e.failed.clone()));
-    let example = memo(move || ctx.problem(shelf::FIELD));
-    for words in [failed, example] {
-        effect(move || {
-            if let Some(words) = words.get() {
-                dispatch("lab-error", &words.into());
-            }
-        });
-    }
-    effect(move || {
-        ctx.link_notes.with(|notes| {
-            if !notes.is_empty() {
-                dispatch("lab-error", &notes.join(" ").into());
-            }
-        })
-    });
-}
-
-fn dispatch(name: &str, detail: &JsValue) {
-    let init = web_sys::CustomEventInit::new();
-    init.set_detail(detail);
-    if let Ok(event) = web_sys::CustomEvent::new_with_event_init_dict(name, &init) {
-        let _ = document().dispatch_event(&event);
-    }
 }
 
 fn page<T>(with: impl FnOnce(Ctx, Shelf) -> T) -> Option<T> {

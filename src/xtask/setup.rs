@@ -199,6 +199,17 @@ fn write_trunk(kit: &Kit) -> Result {
         script += &format!("PATH={}:$PATH\n", quote(&folder.to_string_lossy()));
     }
     script += "export PATH\n";
+    // What Trunk's hook calls is to choose as this set-up did.
+    let toolchain = match kit.toolchain {
+        Toolchain::Debian => "debian",
+        Toolchain::Rustup => "rustup",
+    };
+    script += &format!("export ATTENTION_LAB_TOOLCHAIN={toolchain}\n");
+    let cache = home::cache()?;
+    script += &format!(
+        "export ATTENTION_LAB_CACHE={}\n",
+        quote(&cache.to_string_lossy())
+    );
     // Trunk takes NO_COLOR for a switch of its own and stumbles over the usual `1`.
     script += "unset NO_COLOR\n";
     if kit.toolchain == Toolchain::Debian {

@@ -158,6 +158,7 @@ describe('methods', () => {
     });
     assert.doesNotMatch(found.before.link, /scale=/);
     assert.deepEqual(found.set.problems, []);
+    assert.deepEqual(found.set.reads, found.after.reads, 'the answer has the read-outs of its own link');
     has(found.after.link, 'scale=3', 'mask=causal');
     const { numbers } = found;
     assert.deepEqual([numbers.n_q, numbers.n_k, numbers.d_k, numbers.d_v], [6, 6, 4, 4]);

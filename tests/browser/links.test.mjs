@@ -75,6 +75,35 @@ test('back and forward step through choices, and typing makes no steps', async (
   await bench.until(async () => (await bench.chosen('mask')) === 'causal', 'the mask after');
 });
 
+test('back and forward keep typed numbers that no link can carry', async () => {
+  const bench = await open({ query: '#v=1&src=typed&h=1&g=1&nq=16&nk=16&dk=64&dv=64' });
+  const rows = Array.from({ length: 16 }, (_, i) => Array.from({ length: 64 }, (_, j) => Math.sin(i * 64 + j).toFixed(9)));
+  const text = rows.map((row) => row.join('\t')).join('\n');
+  await bench.paste('Q', text);
+  await bench.paste('K', text);
+  await bench.until(async () => /[#&]Q=(&|$)/.test(await bench.eval(() => location.hash)), 'a link without the numbers');
+  const before = await bench.tables('Q', 'K', 'A');
+  assert.equal(before.Q[3][5], Number(rows[3][5]));
+  await bench.choose('mask', 'causal');
+  await follows(bench, 'mask', 'causal');
+  await bench.eval(() => history.back());
+  await bench.until(async () => (await bench.chosen('mask')) === 'none', 'the mask before');
+  await bench.settled();
+  assert.deepEqual(await bench.tables('Q', 'K', 'A'), before);
+  assert.equal(await bench.problem('link'), null);
+});
+
+test('a link with a fault stays in the address, to be corrected there, until something is changed', async () => {
+  const link = 'v=1&src=random(7,1)&nq=4&nk=4&dk=4&dv=4&mask=cau&newthing=5';
+  const bench = await open({ query: `#${link}` });
+  assert.match(await bench.problem('link'), /cau/);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  assert.equal(await fragment(bench), link);
+  await bench.set('scale', '0.3');
+  await follows(bench, 'scale', '0.3');
+  assert.doesNotMatch(await fragment(bench), /newthing/);
+});
+
 test('an address typed over opens in place', async () => {
   const bench = await open();
   await bench.eval(() => { location.hash = 'v=1&src=random(3,1)&nq=4&nk=4&dk=2&dv=2&scale=1'; });

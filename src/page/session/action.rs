@@ -96,6 +96,11 @@ impl Action {
         )
     }
 
+    /// Whether it changes what is hidden by hand.
+    pub fn paints(&self) -> bool {
+        matches!(self, Action::PaintMask(_) | Action::ClearDrawn)
+    }
+
     /// Whether undo should step over it: looking is not changing.
     pub fn is_look(&self) -> bool {
         matches!(self, Action::Pin(_) | Action::SetHead(_))

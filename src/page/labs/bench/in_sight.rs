@@ -7,6 +7,8 @@ use wasm_bindgen::JsCast;
 
 /// Room left between the row and the edge of the sheet, px.
 const ABOVE: f64 = 44.0;
+/// Room around the row under the keyboard's cursor, px.
+const EDGE: f64 = 8.0;
 
 /// Scrolls the page when a sheet opens, and back when it closes.
 pub fn keep_row_in_sight(fold: Memo<Fold>) {
@@ -34,6 +36,34 @@ pub fn keep_row_in_sight(fold: Memo<Fold>) {
             }
         });
     });
+}
+
+/// Scrolls the page so that the row of a matrix on which the cursor is lies above what covers the foot of the window.
+pub fn bring_row_in_sight(matrix: &web_sys::Element, row: usize, rows: usize) {
+    let rect = matrix.get_bounding_client_rect();
+    let pitch = rect.height() / rows.max(1) as f64;
+    let (top, bottom) = (
+        rect.top() + pitch * row as f64,
+        rect.top() + pitch * (row + 1) as f64,
+    );
+    let Some(height) = window().inner_height().ok().and_then(|h| h.as_f64()) else {
+        return;
+    };
+    let bar = document()
+        .query_selector(".pipeline > .scale.compact")
+        .ok()
+        .flatten();
+    let end = bar.map_or(height, |bar| {
+        bar.get_bounding_client_rect().top().min(height)
+    });
+    let by = if bottom + EDGE > end {
+        bottom + EDGE - end
+    } else if top < EDGE {
+        top - EDGE
+    } else {
+        return;
+    };
+    window().scroll_by_with_x_and_y(0.0, by);
 }
 
 /// Middle of the row and upper edge of the open sheet, in px from the top of the window.

@@ -3,6 +3,8 @@
 use crate::prelude::*;
 use crate::{
     ctx::Ctx,
+    link::Opened,
+    links::Frame,
     session::{Action, Desk},
     text::t,
 };
@@ -23,6 +25,19 @@ pub fn History() -> impl IntoView {
             desk.redo();
         });
         ctx.say(t("redone"));
+    };
+    let embedded = Frame::get().embedded;
+    let reset = move |_| match ctx.home.get_value().filter(|_| embedded) {
+        // In somebody's page the beginning is what its author chose.
+        Some((session, view)) => ctx.open(
+            Opened {
+                session,
+                view,
+                notes: Vec::new(),
+            },
+            false,
+        ),
+        None => ctx.act(Action::Reset),
     };
     // Not `disabled`: a button that disappears from under the keyboard's focus takes the focus with it.
     let disabled = |can: bool| (!can).then_some("true");
@@ -50,7 +65,7 @@ pub fn History() -> impl IntoView {
             >
                 {t("redo")}
             </button>
-            <button type="button" class="text-button" data-name="reset" title=t("reset-help") on:click=move |_| ctx.act(Action::Reset)>
+            <button type="button" class="text-button" data-name="reset" title=t("reset-help") on:click=reset>
                 {t("reset")}
             </button>
         </div>

@@ -37,6 +37,7 @@ pub fn StageLine(
     let can_edit = move || {
         let (m, _, _) = hands.cursor.get();
         hands.focused.get().is_some()
+            && !ctx.locked
             && ctx.session(|s| m.tensor().is_some_and(|t| s.size_of(t).is_some()))
     };
     view! {

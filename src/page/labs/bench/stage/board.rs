@@ -1,5 +1,6 @@
 //! A canvas with matrices that a hand can work on, and a focusable place over each of them.
 
+use super::super::in_sight;
 use super::editor::CellEditor;
 use crate::prelude::*;
 use crate::{
@@ -154,9 +155,9 @@ fn Place(
         let symbol = matrix.tensor().map_or(matrix.symbol(), |t| t.symbol());
         let editable = ctx.session(|s| matrix.tensor().is_some_and(|t| s.size_of(t).is_some()));
         let how = match (editable, matrix) {
-            (true, _) => t("stage-how-edit"),
-            (false, Matrix::M) => t("stage-how-mask"),
-            (false, _) => t("stage-how-look"),
+            (true, _) if !ctx.locked => t("stage-how-edit"),
+            (false, Matrix::M) if !ctx.locked && !ctx.mask_held => t("stage-how-mask"),
+            _ => t("stage-how-look"),
         };
         tf(
             "stage-matrix",
@@ -182,6 +183,14 @@ fn Place(
         if used {
             ev.prevent_default();
             ev.stop_propagation();
+            let place = ev.current_target();
+            if let Some(place) = place.and_then(|p| p.dyn_into::<web_sys::Element>().ok()) {
+                let (_, row, _) = hands.cursor.get_untracked();
+                let (rows, _) = ctx
+                    .desk
+                    .with_untracked(|d| board::size(d.session(), matrix));
+                in_sight::bring_row_in_sight(&place, row, rows);
+            }
         }
     };
     view! {
