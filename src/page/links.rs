@@ -4,6 +4,7 @@
 //! position scheme) is a new entry of the history, and what is typed or dragged is not. An embedded page leaves the
 //! address alone, which belongs to the page around it.
 
+pub mod address;
 mod tell;
 
 use crate::prelude::*;
@@ -17,11 +18,8 @@ use crate::{
 use attention::{AttentionSpec, Hidden, KeyIdx, QueryIdx};
 use js_sys::{Array, Float64Array, Object, Reflect};
 use protocol::Trace;
-use std::{cell::RefCell, sync::Arc, time::Duration};
+use std::{cell::RefCell, sync::Arc};
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
-
-/// How long a change rests before the address follows. Browsers refuse more than some hundred changes in half a minute.
-const REST: Duration = Duration::from_millis(400);
 
 thread_local! {
     /// What the functions that the page exports work on.
@@ -152,156 +150,25 @@ fn open(ctx: Ctx, shelf: Shelf, wanted: Wanted, first: bool) -> bool {
     }
 }
 
-/// Keeps address and session together from here on, and tells the document what happens.
+/// Tells the document what happens, and an embedded page follows its address, which its host may change. A page of its
+/// own keeps address and session together: [`address::keep`].
 pub fn follow(
     ctx: Ctx,
     shelf: Shelf,
     frame: Frame,
     owed: impl Fn() -> bool + Copy + Send + Sync + 'static,
 ) {
-    let written = StoredValue::new(String::new());
-    let kept = StoredValue::new(Vec::new());
-    if !frame.embedded {
-        write_address(ctx, written, kept);
-    }
-    let changed = window_event_listener(leptos::ev::hashchange, move |_| {
-        let fragment = fragment();
-        let text = fragment.trim_start_matches('#');
-        if is_link(text) && written.with_value(|w| w != text) {
-            written.set_value(text.to_owned());
-            let wanted = link::read(text);
-            let kept = kept.with_value(|kept: &Vec<Kept>| {
-                let of_this = kept.iter().find(|(link, _)| link == text);
-                of_this.map(|(_, session)| session.clone())
-            });
-            match kept {
-                Some(session) => {
-                    shelf.forget();
-                    let view = wanted.view;
-                    let notes = Vec::new();
-                    ctx.open(
-                        link::Opened {
-                            session,
-                            view,
-                            notes,
-                        },
-                        false,
-                    );
-                }
-                None => {
-                    open(ctx, shelf, wanted, false);
-                }
+    if frame.embedded {
+        let changed = window_event_listener(leptos::ev::hashchange, move |_| {
+            let fragment = fragment();
+            if is_link(&fragment) {
+                open(ctx, shelf, link::read(&fragment), false);
+                ctx.say(t("link-opened"));
             }
-            ctx.say(t("link-opened"));
-        }
-    });
-    on_cleanup(move || changed.remove());
+        });
+        on_cleanup(move || changed.remove());
+    }
     tell::tell(ctx, owed);
-}
-
-/// What of a session makes an entry of the history of its own.
-fn entry(session: &Session) -> impl PartialEq + Clone + Send + Sync + use<> {
-    let masks: Vec<&str> = session.masks.iter().map(|m| m.scheme.id).collect();
-    let positions: Vec<&str> = session.positions.iter().map(|p| p.scheme.id).collect();
-    let source = match &session.source {
-        crate::source::Source::Example(layer) => format!("{}{}", layer.sentence, layer.layer),
-        _ => String::new(),
-    };
-    (
-        session.source.kind(),
-        source,
-        session.head,
-        masks,
-        positions,
-    )
-}
-
-/// A link that left numbers out, and the session with them: back and forward lead to it while the page is open.
-type Kept = (String, Session);
-/// So many of them.
-const KEPT: usize = 16;
-
-fn write_address(ctx: Ctx, written: StoredValue<String>, kept: StoredValue<Vec<Kept>>) {
-    let entries = StoredValue::new(None);
-    // The notes for whose sake the address stays as it came.
-    let noted = StoredValue::new(Vec::new());
-    let leaving = window_event_listener(leptos::ev::beforeunload, move |event| {
-        // Loading the page anew would lose the numbers: the browser asks.
-        let link = written.with_value(String::clone);
-        if kept.with_value(|kept| kept.iter().any(|(left_out, _)| *left_out == link)) {
-            event.prevent_default();
-        }
-    });
-    on_cleanup(move || leaving.remove());
-    let turn = StoredValue::new(0u32);
-    effect(move || {
-        ctx.desk.with(|_| ());
-        ctx.options.with(|_| ());
-        let mine = turn.get_value().wrapping_add(1);
-        turn.set_value(mine);
-        set_timeout(
-            move || {
-                // What has no picture yet (the page is still opening) has no address either.
-                let shown = ctx.view.with_untracked(|v| v.last().is_some());
-                if turn.try_get_value() != Some(mine) || !shown {
-                    return;
-                }
-                let view = ctx.options.get_untracked();
-                let (
-                    link::Written {
-                        text: link,
-                        left_out,
-                    },
-                    now,
-                ) = ctx.desk.with_untracked(|desk| {
-                    let session = desk.session();
-                    (link::write(session, view, ROOM), entry(session))
-                });
-                if left_out.is_some() {
-                    let session = ctx.desk.with_untracked(|desk| desk.session().clone());
-                    kept.update_value(|kept| {
-                        kept.retain(|(known, _)| *known != link);
-                        kept.insert(0, (link.clone(), session));
-                        kept.truncate(KEPT);
-                    });
-                }
-                if written.with_value(|w| *w == link) {
-                    return;
-                }
-                // What could not be read stays in the address, to be corrected there, until something is changed.
-                let notes = ctx.link_notes.get_untracked();
-                if !notes.is_empty() && noted.with_value(|n| *n != notes) {
-                    noted.set_value(notes);
-                    written.set_value(link);
-                    entries.set_value(Some(now));
-                    return;
-                }
-                let before = entries
-                    .try_update_value(|e| e.replace(now.clone()))
-                    .flatten();
-                let push = before.is_some_and(|before| before != now) && !fragment_is(&link);
-                written.set_value(link.clone());
-                put(&link, push);
-            },
-            REST,
-        );
-    });
-}
-
-fn fragment_is(link: &str) -> bool {
-    fragment().trim_start_matches('#') == link
-}
-
-/// Refused in an opaque origin and where a page asks too often; the address is then a little old, and nothing is lost.
-fn put(link: &str, push: bool) {
-    let Ok(history) = window().history() else {
-        return;
-    };
-    let address = format!("#{link}");
-    let _ = match push {
-        true => history.push_state_with_url(&JsValue::NULL, "", Some(&address)),
-        false => history.replace_state_with_url(&JsValue::NULL, "", Some(&address)),
-    };
 }
 
 fn page<T>(with: impl FnOnce(Ctx, Shelf) -> T) -> Option<T> {

@@ -6,8 +6,9 @@ use super::{
 use crate::prelude::*;
 use crate::{
     ctx::{Ctx, Sheet},
+    examples::shelf::Shelf,
     header::{EngineFailed, Header, LinkNotes},
-    part,
+    links, part,
     text::{t, tf},
     widgets::SheetPane,
 };
@@ -32,6 +33,7 @@ fn Bench() -> impl IntoView {
     let Window(window) = expect_context::<Window>();
     let fold = memo(move || Fold::of(window.get()));
     begin(fold);
+    links::address::keep(ctx, Shelf::get());
     let narrow = derive(move || fold.get() != Fold::Wide);
     let phone = derive(move || fold.get() == Fold::Phone);
     view! {
