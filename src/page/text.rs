@@ -12,11 +12,11 @@ use std::sync::OnceLock;
 /// Keys and words, in the order of the keys.
 type Words = Vec<(&'static str, String)>;
 
-#[cfg(feature = "parts")]
+#[cfg(all(feature = "parts", target_arch = "wasm32"))]
 static FIRST: LazyLock<Words> =
     LazyLock::new(|| parse(include_str!(concat!(env!("OUT_DIR"), "/en.ftl"))));
-/// All of them, where the page is in one piece.
-#[cfg(not(feature = "parts"))]
+/// All of them, where the page is in one piece, as in native tests.
+#[cfg(not(all(feature = "parts", target_arch = "wasm32")))]
 static FIRST: LazyLock<Words> = LazyLock::new(|| {
     parse(concat!(
         include_str!(concat!(env!("OUT_DIR"), "/en.ftl")),
