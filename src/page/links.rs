@@ -1,8 +1,4 @@
-//! The address of the page and the session: each follows the other.
-//!
-//! A change is written into the address a moment after it was made. What a reader chooses (a source, a head, a mask, a
-//! position scheme) is a new entry of the history, and what is typed or dragged is not. An embedded page leaves the
-//! address alone, which belongs to the page around it.
+//! What the address asks for, and what a page around this one can ask and is told.
 
 pub mod address;
 mod tell;
@@ -68,6 +64,10 @@ impl Frame {
             let given = pairs().find_map(|p| p.strip_prefix(key)?.strip_prefix('='));
             given.map(link::unescaped)
         };
+        // Whether a list names a control; nothing where there is no list.
+        let names = |control: &str, list: Option<String>| {
+            list.map(|l| l.split(',').any(|name| name == control || name == "all"))
+        };
         let embedded = has("embed=1");
         let show = value("show");
         let shown = show
@@ -78,9 +78,8 @@ impl Frame {
             embedded,
             locked: embedded && has("lock=1"),
             mask_held: embedded
-                && value("controls").is_some_and(|names| {
-                    !names.split(',').any(|name| name == "mask" || name == "all")
-                }),
+                && (names("mask", value("fixed")) == Some(true)
+                    || names("mask", value("controls")) == Some(false)),
             controls: !embedded
                 || [value("controls"), value("fixed")]
                     .into_iter()
@@ -305,6 +304,18 @@ mod tests {
             let shown: Vec<&str> = PARTS.into_iter().filter(|p| frame.shows(p)).collect();
             assert_eq!(shown, ["weights", "jacobian"], "{show}");
             assert!(frame.embedded && frame.locked && !frame.controls);
+        }
+        for (asked, held) in [
+            ("embed=1", false),
+            ("embed=1&controls=mask,scale", false),
+            ("embed=1&controls=all", false),
+            ("embed=1&controls=scale", true),
+            ("embed=1&controls=none", true),
+            ("embed=1&fixed=mask", true),
+            ("embed=1&controls=all&fixed=scale%2Cmask", true),
+            ("controls=scale&fixed=mask", false),
+        ] {
+            assert_eq!(Frame::of(asked).mask_held, held, "{asked}");
         }
         assert!(
             Frame::of("#show=weights&lock=1").shows("stage"),

@@ -341,3 +341,15 @@ test('each control is worked by keys where Tab stops', async () => {
   assert.deepEqual(met, [...order.slice(0, extras), ...order.slice(scale, unlock), ...order.slice(extras)]);
   await bench.sound();
 });
+
+test('in a low window the row under the cursor stays above the slider', async () => {
+  const bench = await open({ width: 720, height: 450 });
+  await bench.eval(() => document.querySelector('[data-matrix="A"]').focus({ preventScroll: true }));
+  for (let i = 0; i < 16; i += 1) await bench.key(Key.ARROW_DOWN);
+  await bench.settled();
+  const seen = await bench.eval(() => {
+    const matrix = document.querySelector('[data-matrix="A"]').getBoundingClientRect();
+    return { bottom: matrix.bottom, bar: document.querySelector('.pipeline > .scale.compact').getBoundingClientRect().top };
+  });
+  assert.ok(seen.bottom <= seen.bar, `the last row ends at ${seen.bottom}, the slider begins at ${seen.bar}`);
+});

@@ -84,12 +84,21 @@ test('back and forward keep typed numbers that no link can carry', async () => {
   await bench.until(async () => /[#&]Q=(&|$)/.test(await bench.eval(() => location.hash)), 'a link without the numbers');
   const before = await bench.tables('Q', 'K', 'A');
   assert.equal(before.Q[3][5], Number(rows[3][5]));
+  const asks = () => bench.eval(() => {
+    const leaving = new Event('beforeunload', { cancelable: true });
+    window.dispatchEvent(leaving);
+    return leaving.defaultPrevented;
+  });
+  assert.ok(await asks(), 'a page that would lose them asks before it goes');
   await bench.choose('mask', 'causal');
   await follows(bench, 'mask', 'causal');
   await bench.eval(() => history.back());
   await bench.until(async () => (await bench.chosen('mask')) === 'none', 'the mask before');
   await bench.settled();
   assert.deepEqual(await bench.tables('Q', 'K', 'A'), before);
+  await bench.choose('source', 'random');
+  await follows(bench, 'src', 'random(7,1)');
+  assert.ok(!(await asks()), 'one whose link holds all does not');
   assert.equal(await bench.problem('link'), null);
 });
 

@@ -71,7 +71,13 @@ test('an embedded page without controls loads no inputs', async () => {
 });
 
 test('a page around the whole bench hears that it is ready', async () => {
-  const bench = await open({ before: `document.addEventListener('lab-ready', () => { window.__ready = document.querySelectorAll('.part-coming').length; });` });
+  const bench = await open({ before: `document.addEventListener('lab-ready', () => { window.__ready = document.querySelectorAll('.part-coming').length; });
+    window.__changes = 0;
+    document.addEventListener('lab-change', () => { window.__changes += 1; });` });
   await bench.until(() => bench.eval(() => window.__ready !== undefined), 'lab-ready');
   assert.equal(await bench.eval(() => window.__ready), 0, 'parts still on their way');
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.equal(await bench.eval(() => window.__changes), 0, 'nothing has changed yet');
+  await bench.set('scale', '0.5');
+  await bench.until(() => bench.eval(() => window.__changes > 0), 'lab-change');
 });

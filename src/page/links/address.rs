@@ -1,4 +1,8 @@
 //! Address and session of a page of its own: each follows the other. Comes with what only such a page has.
+//!
+//! A change is written into the address a moment after it was made. What a reader chooses (a source, a head, a mask, a
+//! position scheme) is a new entry of the history, and what is typed or dragged is not. An embedded page leaves the
+//! address alone, which belongs to the page around it.
 
 use super::{fragment, is_link, open};
 use crate::ctx::Ctx;
