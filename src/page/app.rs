@@ -275,7 +275,7 @@ fn answer(ctx: Ctx, asked: StoredValue<Asked>, event: Event) {
                 .view
                 .with_untracked(|v| v.last().is_some_and(|t| t.revision == of))
             {
-                ctx.checked.set(check.map(Ok));
+                ctx.checked.set(check.map(|check| Ok((of, check))));
             }
         }
         Event::Unchecked(why) => ctx.checked.set(Some(Err(why))),

@@ -8,7 +8,7 @@ use crate::{
     soon::Soon,
     source::SourceKind,
 };
-use protocol::{CellLook, FastCheck, RowLook, Trace};
+use protocol::{CellLook, FastCheck, Revision, RowLook, Trace};
 use std::{ops::Deref, sync::Arc};
 
 /// A picture and how true it is.
@@ -90,8 +90,9 @@ pub struct Shared {
     pub desk: RwSignal<Desk>,
     /// The head's picture.
     pub view: RwSignal<Computed<Arc<Trace>>>,
-    /// How the float32 path agreed with the view that was held against it last. An error says why it did not load.
-    pub checked: RwSignal<Option<Result<FastCheck, String>>>,
+    /// How the float32 path agreed with the view that was held against it last, and which that was. An error says why it
+    /// did not load.
+    pub checked: RwSignal<Option<Result<(Revision, FastCheck), String>>>,
     /// The row and cell that the inspector shows; follows the hover, else the pin.
     pub looked: RwSignal<Option<Arc<Looked>>>,
     /// The cell under the pointer or under the keyboard's cursor: query, key.

@@ -31,10 +31,23 @@ async function kept() {
 /** Waits until the service worker of a version is the one at work, and no other is on its way. */
 const taken = async (folder) => {
   if (ENGINE === 'webkit') {
-    // It leaves a new worker “activating” until a page is opened once more.
-    await until(() => run(-1, async (now) => (await navigator.serviceWorker.getRegistration()).active?.state === 'activating' && (await caches.keys()).some((name) => name.includes(now)), folder), 'a worker on its way');
-    await web.navigate().refresh();
-    await painted();
+    // It may leave a new worker “activating” until a page is opened once more, and may not.
+    const state = await until(
+      () =>
+        run(
+          -1,
+          async (now) => {
+            const { installing, waiting, active } = await navigator.serviceWorker.getRegistration();
+            return !installing && (await caches.keys()).some((name) => name.includes(now)) && (waiting ?? active).state;
+          },
+          folder,
+        ),
+      'a worker with its files',
+    );
+    if (state !== 'activated') {
+      await web.navigate().refresh();
+      await painted();
+    }
   }
   return until(
     () =>

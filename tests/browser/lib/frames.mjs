@@ -71,7 +71,7 @@ export const painted = (number = -1, patience = 30_000) =>
 export async function measured(number = -1) {
   await painted(number);
   // The float32 check comes last, from an engine's file of its own.
-  await until(() => run(number, () => document.querySelector('[data-read="fast_error"]') !== null), `the float32 check in frame ${number}`);
+  await until(() => run(number, () => document.querySelector('[data-read="fast_error"]:not([data-value=""])') !== null), `the float32 check in frame ${number}`);
   const found = await inside(number, async (web) => {
     // What waits for the engine is in these hooks too; only the reading of tables is used of them.
     await web.executeScript(`if (!window.__lab) { ${HOOKS} }`);

@@ -79,6 +79,15 @@ pub fn Running() -> impl IntoView {
         });
     });
     let check = memo(move || ctx.checked.get());
+    // Between a picture and its own check stands that of the picture before: its words stay, and are no number of this one.
+    let stale = memo(move || {
+        check.with(|c| match c {
+            Some(Ok((of, _))) => ctx
+                .view
+                .with(|v| v.last().is_none_or(|t| t.revision != *of)),
+            _ => false,
+        })
+    });
     dynamic(move || match (progress.get(), check.get()) {
         (Some((done, total)), _) => {
             let share = 100 * done / total.max(1);
@@ -95,14 +104,20 @@ pub fn Running() -> impl IntoView {
         (None, Some(Err(why))) => view! {
             <p class="running fast" title=why data-name="unchecked">{t("fast-missing")}</p>
         },
-        (None, Some(Ok(check))) => {
+        (None, Some(Ok((_, check)))) => {
             let words = if check.overflowed > 0 {
                 tf("fast-overflow", &[("n", &check.overflowed)])
             } else {
                 tf("fast-agrees", &[("error", &format::rough(check.max_error))])
             };
             view! {
-                <p class="running fast" title=t("fast-help") data-read="fast_error" data-value=format!("{:?}", check.max_error)>
+                <p
+                    class="running fast"
+                    class:stale=move || stale.get()
+                    title=t("fast-help")
+                    data-read="fast_error"
+                    data-value=move || if stale.get() { String::new() } else { format!("{:?}", check.max_error) }
+                >
                     {words}
                 </p>
             }
