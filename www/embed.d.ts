@@ -47,8 +47,8 @@ export interface AttentionLabData {
   entropy: Float64Array;
 }
 
-/** Keys of a link, under the names of attributes or of keys. */
-export type AttentionLabChanges = Record<string, string | number | boolean | Array<string | number>>;
+/** Keys of a link, under the names of attributes or of keys. Null, an empty text or an empty list is the default. */
+export type AttentionLabChanges = Record<string, string | number | boolean | null | Array<string | number>>;
 
 export interface AttentionLabEventMap {
   /** The first picture is painted. */

@@ -43,6 +43,7 @@
   ]);
   /** Those that say what an embed shows. It is settled when the lab starts: a change loads it again, with its session. */
   const SHOWN = new Map([...'show controls fixed theme title'.split(' ').map((key) => [key, key]), ['locked', 'lock']]);
+  const isShown = ([key]) => [...SHOWN.values()].includes(key);
   /** Keys that may come more than once: their attributes hold several, with spaces in between. */
   const SEVERAL = new Set(['mask', 'pos']);
   const OWN = ['src', 'from', 'height', 'min-height', 'max-height', 'resize', 'loading', 'sandbox'];
@@ -116,21 +117,23 @@
     /**
      * Changes what is given and leaves the rest.
      * @param {string | Record<string, string | number | boolean | Array<string | number>>} changes keys and values of a
-     *   link as text, or as an object under the names of attributes or of keys; lists are joined with commas
+     *   link as text, or as an object under the names of attributes or of keys; lists are joined with commas, and what is
+     *   null, empty or an empty list goes back to its default
      * @param {{ timeout?: number }} [options]
      * @returns {Promise<{ link: string, reads: object, problems: string[], painted: boolean }>} `problems` has a sentence
      *   for what could not be used; the rest is
      */
     async set(changes, { timeout } = {}) {
-      const link = typeof changes === 'string' ? changes : textOf(this.#pairsOfObject(changes));
-      return this.#ask('set', { link }, timeout);
+      const pairs = typeof changes === 'string' ? pairsOf(changes) : this.#pairsOfObject(changes);
+      const answer = await this.#ask('set', { link: textOf(pairs.filter((pair) => !isShown(pair))) }, timeout);
+      const left = pairs.filter(isShown).map(([key, value]) => wrong(key, 'a change of numbers or options', value, 'What is shown is settled when it loads: set the attribute, which loads it again.'));
+      return { ...answer, problems: [...answer.problems, ...left] };
     }
 
     /**
-     * The session as it is.
-     * @returns {Promise<{ link: string, reads: Record<string, number | number[]>, painted: boolean }>} the link without
-     *   its #, and all numbers that the page shows, by their names. `painted` is false where a lab that is off the screen
-     *   has no picture yet, and so no numbers
+     * The session as it is: its link without the #, and all numbers that the page shows, by their names. `painted` is
+     * false where a lab that is off the screen has no picture yet, and so no numbers.
+     * @returns {Promise<{ link: string, reads: Record<string, number | number[]>, painted: boolean }>}
      */
     async get({ timeout } = {}) { return this.#ask('get', {}, timeout); }
 
@@ -145,14 +148,11 @@
       return new Blob([bytes], { type });
     }
 
-    /**
-     * The numbers of the picture: { head, n_q, n_k, d_k, d_v, q, k, v, scores, masked, weights, output, lse, entropy },
-     * matrices row by row in Float64Arrays.
-     */
+    /** The numbers of the picture, matrices row by row in Float64Arrays: embed.d.ts names them. */
     async data({ timeout } = {}) { return this.#ask('data', {}, timeout); }
 
     /** What is wrong at the moment, in sentences, as they stand in the lab or below it. */
-    get problems() { return [...this.#notes.values()].flat(); }
+    get problems() { return [...new Set([...this.#notes.values()].flat())]; }
 
     // ---- life --------------------------------------------------------------------------------------------------------
 
@@ -273,7 +273,7 @@
       if (this.#dirty.has('src')) this.#link = null;
       const changed = [...KEYS.keys()].filter((name) => this.hasAttribute(name) && (this.#link === null || this.#dirty.has(name)));
       // The lab's own words for its state hold nothing of what is shown: that stays with the attributes.
-      const shown = pairsOf(given).filter(([key]) => [...SHOWN.values()].includes(key));
+      const shown = pairsOf(given).filter(isShown);
       const base = this.#link === null ? pairsOf(given) : [...pairsOf(this.#link), ...shown];
       const own = this.#pairs([...changed, ...SHOWN.keys()]);
       const keys = new Set(own.map(([key]) => key)).add('embed').add('v');
@@ -311,8 +311,8 @@
       }
       return Object.entries(changes).flatMap(([name, value]) => {
         const key = KEYS.get(name) ?? SHOWN.get(name) ?? name;
-        if (SEVERAL.has(key) && Array.isArray(value)) return value.map((one) => [key, String(one)]);
-        return [[key, value === true ? '1' : value === false ? '0' : Array.isArray(value) ? value.join(',') : String(value)]];
+        if (SEVERAL.has(key) && Array.isArray(value) && value.length) return value.map((one) => [key, String(one)]);
+        return [[key, value === null ? '' : value === true ? '1' : value === false ? '0' : Array.isArray(value) ? value.join(',') : String(value)]];
       });
     }
 
@@ -394,12 +394,13 @@
     /** Keeps the sentences about one thing, shows all of them, and tells the page those that are new. */
     #note(about, sentences) {
       const before = this.#notes.get(about) ?? [];
+      const known = this.problems;
       if (sentences.length) this.#notes.set(about, sentences);
       else this.#notes.delete(about);
       if (String(before) === String(sentences)) return;
       if (this.#root) this.#showNotes();
       // Later, since a page adds its listeners after the element.
-      for (const message of sentences) if (!before.includes(message)) setTimeout(() => this.#emit('error', { message }));
+      for (const message of sentences) if (!known.includes(message)) setTimeout(() => this.#emit('error', { message }));
     }
 
     #showNotes() {

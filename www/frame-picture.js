@@ -23,15 +23,54 @@ export async function picture({ part, title = document.title, density = window.d
   if (!(typeof density === 'number' && density >= 0.5 && density <= 8)) {
     throw new Error(`density: expected a number from 0.5 to 8, got ${String(density)}. Leave it out for the screen's.`);
   }
-  const pieces = canvases(part);
+  const words = String(title).slice(0, 200);
+  const head = words ? LINE : 0;
+  const { wide, high } = extent(canvases(part), head);
+  const fits = Math.min(density, MOST_SIDE / wide, MOST_SIDE / high, Math.sqrt(MOST_PIXELS / (wide * high)));
+  return drawnAt(fits, () => sheetOf(canvases(part), words, head, fits));
+}
+
+/** The box around the pieces, and the size of the sheet in CSS pixels. */
+function extent(pieces, head) {
   const left = Math.min(...pieces.map(({ rect }) => rect.left));
   const top = Math.min(...pieces.map(({ rect }) => rect.top));
   const right = Math.max(...pieces.map(({ rect }) => rect.right));
   const bottom = Math.max(...pieces.map(({ rect }) => rect.bottom));
-  const words = String(title).slice(0, 200);
-  const head = words ? LINE : 0;
-  const [wide, high] = [right - left + 2 * MARGIN, bottom - top + 2 * MARGIN + head];
-  const fits = Math.min(density, MOST_SIDE / wide, MOST_SIDE / high, Math.sqrt(MOST_PIXELS / (wide * high)));
+  return { left, top, wide: right - left + 2 * MARGIN, high: bottom - top + 2 * MARGIN + head };
+}
+
+/** Does something while the page draws for a screen of that density: cells and letters are drawn, not enlarged. */
+async function drawnAt(density, then) {
+  const own = Object.getOwnPropertyDescriptor(window, 'devicePixelRatio');
+  if (own?.configurable === false || density === window.devicePixelRatio) return then();
+  const redrawn = async () => {
+    window.dispatchEvent(new Event('resize'));
+    for (let frames = 0; frames < 3; frames += 1) {
+      // A page that nobody sees has no frames.
+      await new Promise((resolve) => {
+        requestAnimationFrame(resolve);
+        setTimeout(resolve, 200);
+      });
+    }
+  };
+  const sizes = () => String(canvases().map(({ canvas }) => canvas.width));
+  const before = sizes();
+  try {
+    // WebKit may still know the screen's own density the first time.
+    for (let tries = 0; tries < 3 && sizes() === before; tries += 1) {
+      Object.defineProperty(window, 'devicePixelRatio', { configurable: true, get: () => density });
+      await redrawn();
+    }
+    return await then();
+  } finally {
+    if (own) Object.defineProperty(window, 'devicePixelRatio', own);
+    else delete window.devicePixelRatio;
+    await redrawn();
+  }
+}
+
+async function sheetOf(pieces, words, head, fits) {
+  const { left, top, wide, high } = extent(pieces, head);
   const sheet = document.createElement('canvas');
   sheet.width = Math.floor(wide * fits);
   sheet.height = Math.floor(high * fits);

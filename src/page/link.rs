@@ -27,6 +27,7 @@ pub use write::{Written, write};
 
 use crate::session::{Data, Session, Tensor};
 use attention::{Config, Shape};
+use protocol::options;
 use std::sync::Arc;
 
 /// The version that is written, and the newest that is known.
@@ -59,8 +60,8 @@ fn tensors(data: &Data) -> Vec<(&'static str, Arc<Vec<f64>>)> {
         .collect()
 }
 
-/// `into` with the changes that `new` makes: its keys take the place of the same ones, and a new source that of all
-/// numbers.
+/// `into` with the changes that `new` makes: its keys take the place of the same ones, a key with nothing after its `=`
+/// goes, and a new source takes the place of all numbers.
 pub fn merged(into: &str, new: &str) -> String {
     let new = new.strip_prefix('#').unwrap_or(new);
     let key = |pair: &str| pair.split('=').next().unwrap_or(pair).to_owned();
@@ -73,8 +74,16 @@ pub fn merged(into: &str, new: &str) -> String {
         let size = ["h", "g", "nq", "nk", "dk", "dv", "sink"].contains(&k.as_str());
         !given.contains(&k) && !(elsewhere && (of_source || size))
     });
-    let new = new.split('&').filter(|pair| !pair.is_empty());
+    let new = new
+        .split('&')
+        .filter(|pair| !pair.is_empty() && !is_default(pair));
     kept.chain(new).collect::<Vec<_>>().join("&")
+}
+
+/// Whether a change puts an option back to its default: `mask=`.
+fn is_default(pair: &str) -> bool {
+    let key = pair.strip_suffix('=');
+    key.is_some_and(|key| options::by_key(key).is_some())
 }
 
 /// A change by link taken apart: what of it can be read, and the sentences about the rest, which changes nothing.
@@ -83,6 +92,10 @@ pub fn readable(change: &str) -> (String, Vec<String>) {
     let mut notes = Vec::new();
     let change = change.strip_prefix('#').unwrap_or(change);
     for pair in change.split('&').filter(|pair| !pair.is_empty()) {
+        if is_default(pair) {
+            good.push(pair);
+            continue;
+        }
         let wanted = read(pair);
         let mut wrong = wanted.notes.sentences();
         for (property, value) in wanted.options {

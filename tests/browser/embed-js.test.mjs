@@ -191,6 +191,64 @@ describe('methods', () => {
     assert.equal(paper, '255,255,255');
   });
 
+  test('set puts options back, and says what it cannot set', async () => {
+    const page = await host(`<attention-lab ${SMALL} mask="causal" scale="0.5" cap="4"></attention-lab>`);
+    await page.ready();
+    const said = await page.run(async () => {
+      const out = [await lab.set({ mask: [], cap: null }), await lab.set('scale=')];
+      out.push(await lab.set({ mask: 'window(size=3)', show: 'weights', locked: true }));
+      return out.map(({ link, problems }) => ({ link, problems }));
+    });
+    assert.deepEqual(said.slice(0, 2).map(({ problems }) => problems), [[], []]);
+    has(said[0].link, 'scale=0.5');
+    assert.doesNotMatch(said[0].link, /mask|cap/);
+    assert.doesNotMatch(said[1].link, /mask|cap|scale/);
+    has(said[2].link, 'mask=window(size=3)');
+    assert.equal(said[2].problems.length, 2);
+    assert.match(said[2].problems[0], /^show: expected a change of numbers or options, got “weights”.*set the attribute/);
+    assert.match(said[2].problems[1], /^lock: /);
+  });
+
+  test('one wrong value is one error', async () => {
+    const page = await host(`<attention-lab ${SMALL}></attention-lab>`);
+    await page.ready();
+    const errors = await page.run(async () => {
+      const heard = [];
+      lab.addEventListener('error', ({ detail }) => heard.push(detail.message));
+      lab.setAttribute('scale', 'wide');
+      await until(() => heard.length, 'an error');
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return [heard, lab.problems];
+    });
+    assert.equal(errors[0].length, 1, errors[0].join(' | '));
+    assert.match(errors[0][0], /scale.*expected.*wide/);
+    assert.deepEqual(errors[1], errors[0]);
+  });
+
+  test('a picture of another density is drawn anew, and the page is as before', async () => {
+    const page = await host(`<attention-lab ${SMALL}></attention-lab>`);
+    await page.ready();
+    const canvases = (web) => web.executeScript(() => [...document.querySelectorAll('.stage canvas')].map(({ width, height }) => [width, height]));
+    const before = await page.inside(canvases);
+    const [differing, sizes] = await page.run(async () => {
+      const pixels = async (density, wide, high) => {
+        const image = await createImageBitmap(await lab.png({ part: 'stage', title: '', density }));
+        const canvas = Object.assign(document.createElement('canvas'), { width: wide ?? image.width, height: high ?? image.height });
+        const ink = canvas.getContext('2d');
+        ink.drawImage(image, 0, 0, canvas.width, canvas.height);
+        return { image, data: ink.getImageData(0, 0, canvas.width, canvas.height).data };
+      };
+      const fine = await pixels(3);
+      const enlarged = await pixels(1, fine.image.width, fine.image.height);
+      let other = 0;
+      for (let i = 0; i < fine.data.length; i += 4) other += Math.abs(fine.data[i] - enlarged.data[i]) > 40;
+      return [other / (fine.data.length / 4), [fine.image.width / enlarged.image.width, fine.image.height / enlarged.image.height]];
+    });
+    for (const ratio of sizes) assert.ok(Math.abs(ratio - 3) < 0.05, `${sizes}`);
+    assert.ok(differing > 0.005, `${differing} of the pixels: letters and edges are finer`);
+    assert.deepEqual(await page.inside(canvases), before);
+  });
+
   test('fail with a sentence', async () => {
     const page = await host(`<attention-lab ${SMALL}></attention-lab>`);
     await page.ready();

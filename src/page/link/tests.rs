@@ -333,6 +333,9 @@ fn a_change_by_link_leaves_the_rest_alone() {
     assert_eq!(set("src=random(6,1)").shape, Shape::square(16, 64));
     assert_eq!(set("src=random(6,1)").masks, session.masks);
     assert_eq!(set(""), session);
+    assert!(set("mask=").masks.is_empty());
+    assert_eq!(set("mask=&scale=").shape, session.shape);
+    assert_eq!(readable("#mask=&frob=").0, "mask=");
     let (change, notes) = readable("#scale=abc&head=1&mask=nonsense&frob=1");
     assert_eq!(change, "head=1");
     assert_eq!(notes.len(), 3, "{notes:?}");
