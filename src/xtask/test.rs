@@ -1,8 +1,5 @@
 //! `cargo xtask test`: everything that continuous integration runs, stage by stage.
 
-mod aside;
-
-use self::aside::Aside;
 use crate::browsers::{Engine, Programs};
 use crate::run::{self, say};
 use crate::server::Site;
@@ -36,16 +33,11 @@ const STAGES: [Stage; 10] = [
     ("browser", browser),
 ];
 
-/// What a build runs beside.
-const BESIDE: [&str; 2] = ["clippy", "native"];
-
 /// What `cargo xtask` builds only when it is asked for.
 const FEATURES: &str = "xtask/golden,xtask/dist,xtask/parts,page/parts";
 
 enum Outcome {
     Passed,
-    /// In a process that was started earlier.
-    Beside,
     Skipped(String),
 }
 
@@ -67,30 +59,18 @@ pub fn command(args: &[String]) -> Result {
         named: browsers.is_some(),
     };
 
-    let wanted = |name: &str| {
-        (only.is_empty() || only.iter().any(|o| o == name)) && skip.iter().all(|s| s != name)
-    };
     let mut lines = Vec::new();
     let mut failed = Vec::new();
-    let mut aside = None;
     let start = Instant::now();
     for (name, stage) in STAGES {
-        if !wanted(name) {
+        let wanted = only.is_empty() || only.iter().any(|o| o == name);
+        if !wanted || skip.iter().any(|s| s == name) {
             continue;
-        }
-        // The long steps of a build keep one core busy: it runs beside what compiles for this machine.
-        if aside.is_none() && wanted("build") && BESIDE.contains(&name) {
-            aside = Some(Aside::start(&run.root, "build")?);
         }
         say(&format!("── {name}"));
         let began = Instant::now();
-        let outcome = match aside.take_if(|_| name == "build") {
-            Some(aside) => aside.end().map(|()| Outcome::Beside),
-            None => stage(&run),
-        };
-        let said = match outcome {
+        let said = match stage(&run) {
             Ok(Outcome::Passed) => "ok".to_owned(),
-            Ok(Outcome::Beside) => "ok, begun beside the stages above".to_owned(),
             Ok(Outcome::Skipped(why)) => format!("skipped: {why}"),
             Err(why) => {
                 eprintln!("error: {why}");
