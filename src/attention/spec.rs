@@ -233,6 +233,11 @@ impl AttentionSpec {
         one
     }
 
+    /// Whether the two share what they hold.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.parsed, &other.parsed)
+    }
+
     /// [`AttentionSpec::reach`] of `first` and the queries behind it.
     pub fn reach_each(&self, first: QueryIdx, to: &mut [Reach]) {
         masks::reach(&self.parsed.config.masks, &self.parsed.frame, first, to);

@@ -281,6 +281,44 @@ fn numbers_that_overflow_float32_are_left_to_the_oracle() {
 }
 
 #[test]
+fn kept_memory_remembers_no_mask_of_another_call() {
+    let mask = |scheme, values: &[_]| vec![MaskUse::new(scheme, values).unwrap()];
+    let shape = Shape::square(16, 8);
+    let long = Shape::square(300, 8);
+    let calls = [
+        plain(shape, mask("causal", &[]), 1.0),
+        plain(shape, mask("window", &[("size", 3.0.into())]), 1.0),
+        plain(shape, vec![], 1.0),
+        plain(long, mask("causal", &[]), 1.0),
+        plain(shape, mask("padding", &[("key_length", 5.0.into())]), 1.0),
+    ];
+    let mut workspace = tiled::Workspace::new();
+    // Each after each other, and twice running.
+    for at in [
+        0, 1, 0, 0, 2, 0, 3, 3, 0, 4, 4, 1, 4, 2, 1, 1, 3, 2, 2, 4, 3, 1,
+    ] {
+        let call = &calls[at];
+        let fresh = run::<Best>(call, &Serial);
+        let inputs = Inputs::new(&call.spec, &call.q, &call.k, &call.v).unwrap();
+        let mut kept = Output {
+            out: vec![0.0; fresh.out.len()],
+            lse: vec![0.0; fresh.lse.len()],
+            ..fresh
+        };
+        tiled::forward_into::<Best, _>(
+            &call.spec,
+            &inputs,
+            &Serial,
+            &mut workspace,
+            &mut kept.out,
+            &mut kept.lse,
+        )
+        .unwrap();
+        assert_eq!(bits(&kept), bits(&fresh), "call {at}");
+    }
+}
+
+#[test]
 fn many_check_inputs_as_one_does() {
     // Several pieces each, none of them full.
     let shape = Shape {

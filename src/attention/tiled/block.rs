@@ -43,6 +43,10 @@ pub(super) struct Scratch {
     reach: Vec<Reach>,
     /// What each four rows see together; empty without masks.
     reach_of_four: Vec<Reach>,
+    /// What all of them see together.
+    reach_of_all: Reach,
+    /// Of which call and rows these are: as a rule small calls come again and again.
+    reach_is_of: Option<(AttentionSpec, Range<usize>)>,
 }
 
 /// Where the online softmax of four rows stands.
@@ -207,18 +211,8 @@ impl Scratch {
         }
 
         let (k, v) = (sources.k.of(kv), sources.v.of(kv));
-        self.reach.clear();
-        self.reach_of_four.clear();
-        if logits.masked() {
-            self.reach.reserve_exact(cut.largest());
-            self.reach.resize(count, Reach::nothing());
-            logits.reach(rows.start, &mut self.reach);
-            self.reach_of_four
-                .reserve_exact(cut.largest().div_ceil(ROWS));
-            self.reach_of_four
-                .extend(self.reach.chunks(ROWS).map(Reach::of_all));
-        }
-        for keys in blocks(spec, queries.clone(), &Reach::of_all(&self.reach_of_four)) {
+        self.look(spec, &logits, cut, &rows);
+        for keys in blocks(spec, queries.clone(), &self.reach_of_all.clone()) {
             if !go_on() {
                 return;
             }
@@ -232,6 +226,28 @@ impl Scratch {
             }
         }
         self.finish::<L>(shape, columns, block);
+    }
+
+    /// Finds out what rows see, unless that is known from the call before.
+    fn look(&mut self, spec: &AttentionSpec, logits: &Logits<'_>, cut: Cut, rows: &Range<usize>) {
+        let known = |(of, which): &(AttentionSpec, Range<usize>)| which == rows && of.is(spec);
+        if self.reach_is_of.as_ref().is_some_and(known) {
+            return;
+        }
+        self.reach.clear();
+        self.reach_of_four.clear();
+        if logits.masked() {
+            self.reach.reserve_exact(cut.largest());
+            self.reach.resize(rows.len(), Reach::nothing());
+            logits.reach(rows.start, &mut self.reach);
+            self.reach_of_four
+                .reserve_exact(cut.largest().div_ceil(ROWS));
+            self.reach_of_four
+                .extend(self.reach.chunks(ROWS).map(Reach::of_all));
+        }
+        self.reach_of_all = Reach::of_all(&self.reach_of_four);
+        // A drawing may be large, and is not held for this.
+        self.reach_is_of = spec.reach_is_exact().then(|| (spec.clone(), rows.clone()));
     }
 
     /// Some groups of rows against a block of keys.

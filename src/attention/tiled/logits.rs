@@ -216,17 +216,24 @@ fn leave<L: Lane>(reach: &[Reach], start: usize, scores: &mut [Strip]) {
     let last = first.iter().fold(0, |a, &b| a.max(b)).div_ceil(WIDTH);
     let next = end.iter().fold(len, |a, &b| a.min(b)) / WIDTH;
     let nothing = L::splat(f32::NEG_INFINITY);
-    let [first, end] = [first, end].map(|at| at.map(|at| L::splat(at as f32)));
     let columns =
         |strip: usize| L::splat((strip * WIDTH) as f32).add(L::from_array([0.0, 1.0, 2.0, 3.0]));
-    for (s, strip) in scores.iter_mut().enumerate().take(last) {
-        for (x, first) in strip.iter_mut().zip(first) {
-            columns(s).select_less(first, nothing, L::load(x)).store(x);
+    if last > 0 {
+        let first = first.map(|at| L::splat(at as f32));
+        for (s, strip) in scores.iter_mut().enumerate().take(last) {
+            let columns = columns(s);
+            for (x, first) in strip.iter_mut().zip(first) {
+                columns.select_less(first, nothing, L::load(x)).store(x);
+            }
         }
     }
-    for (s, strip) in scores.iter_mut().enumerate().skip(next) {
-        for (x, end) in strip.iter_mut().zip(end) {
-            columns(s).select_less(end, L::load(x), nothing).store(x);
+    if next < scores.len() {
+        let end = end.map(|at| L::splat(at as f32));
+        for (s, strip) in scores.iter_mut().enumerate().skip(next) {
+            let columns = columns(s);
+            for (x, end) in strip.iter_mut().zip(end) {
+                columns.select_less(end, L::load(x), nothing).store(x);
+            }
         }
     }
 }
