@@ -47,15 +47,18 @@ function hideControls(names) {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }
 
-/** Fixed controls are seen and read, and take no hand: also those that come later. */
+/** Fixed controls are seen and read, aloud too, and take no hand: also those that come later. What explains or opens
+    something still does. */
 function fix(names) {
   const selector = names.map((name) => `[data-control="${name}"]`).join(',');
+  const hands = ':is(button:not(.gloss, .disclosure-head), input, select):enabled';
   const now = () => {
     for (const control of document.querySelectorAll(selector)) {
-      if (!control.inert) control.inert = true;
+      control.dataset.fixed = '';
+      for (const hand of control.querySelectorAll(hands)) hand.disabled = true;
     }
   };
-  new MutationObserver(now).observe(document.body, { childList: true, subtree: true });
+  new MutationObserver(now).observe(document.body, { childList: true, subtree: true, attributeFilter: ['disabled'] });
   now();
 }
 

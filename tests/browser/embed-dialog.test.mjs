@@ -68,11 +68,22 @@ test('a fixed control tells its value and takes no hand', async () => {
   const bench = await view('show=readouts&fixed=scale', { ready: 'numbers' });
   await bench.find('[data-control="scale"]');
   assert.equal(await seen(bench, '[data-name="scale"]'), true);
-  assert.equal(await bench.eval(() => document.querySelector('[data-control="scale"]').inert), true);
+  // Read aloud as well: nothing around it is inert. What there would be to choose from is not shown.
+  assert.equal(await bench.eval(() => document.querySelector('[data-name="scale"]').closest('[inert]')), null);
+  assert.equal(await bench.eval(() => [...document.querySelectorAll('[data-control="scale"] :is(button:not(.gloss), input)')].every((hand) => hand.disabled)), true);
+  assert.equal(await seen(bench, '[data-control="scale"] [aria-checked="false"]'), false);
   const entropy = await bench.read('entropy');
   await bench.eval(() => document.querySelector('[data-name="scale"]').focus());
   assert.notEqual(await bench.eval(() => document.activeElement.dataset.name), 'scale');
   assert.equal(await bench.read('entropy'), entropy);
+});
+
+test('what is fixed behind a heading can be opened, and takes no hand there', async () => {
+  const bench = await open({ query: '#embed=1&show=readouts&fixed=extras&v=1&src=random(7,1)&nq=4&nk=4&dk=4&dv=4&cap=5' });
+  await bench.press('extras');
+  await bench.until(() => bench.eval(() => document.querySelector('[data-name="soft_cap"]:disabled')?.value === '5'), 'the cap, to be read');
+  assert.equal(await seen(bench, '[data-name="soft_cap"]'), true);
+  assert.equal(await bench.eval(() => document.querySelector('[data-name="soft_cap-on"]').disabled), true);
 });
 
 test('locked numbers are looked at and not changed; free ones are changed', async () => {
