@@ -43,7 +43,6 @@
   ]);
   /** Those that say what an embed shows. It is settled when the lab starts: a change loads it again, with its session. */
   const SHOWN = new Map([...'show controls fixed theme title'.split(' ').map((key) => [key, key]), ['locked', 'lock']]);
-  const isShown = ([key]) => [...SHOWN.values()].includes(key);
   /** Keys that may come more than once: their attributes hold several, with spaces in between. */
   const SEVERAL = new Set(['mask', 'pos']);
   const OWN = ['src', 'from', 'height', 'min-height', 'max-height', 'resize', 'loading', 'sandbox'];
@@ -124,10 +123,8 @@
      *   for what could not be used; the rest is
      */
     async set(changes, { timeout } = {}) {
-      const pairs = typeof changes === 'string' ? pairsOf(changes) : this.#pairsOfObject(changes);
-      const answer = await this.#ask('set', { link: textOf(pairs.filter((pair) => !isShown(pair))) }, timeout);
-      const left = pairs.filter(isShown).map(([key, value]) => wrong(key, 'a change of numbers or options', value, 'What is shown is settled when it loads: set the attribute, which loads it again.'));
-      return { ...answer, problems: [...answer.problems, ...left] };
+      const link = typeof changes === 'string' ? changes : textOf(this.#pairsOfObject(changes));
+      return this.#ask('set', { link }, timeout);
     }
 
     /**
@@ -273,7 +270,7 @@
       if (this.#dirty.has('src')) this.#link = null;
       const changed = [...KEYS.keys()].filter((name) => this.hasAttribute(name) && (this.#link === null || this.#dirty.has(name)));
       // The lab's own words for its state hold nothing of what is shown: that stays with the attributes.
-      const shown = pairsOf(given).filter(isShown);
+      const shown = pairsOf(given).filter(([key]) => [...SHOWN.values()].includes(key));
       const base = this.#link === null ? pairsOf(given) : [...pairsOf(this.#link), ...shown];
       const own = this.#pairs([...changed, ...SHOWN.keys()]);
       const keys = new Set(own.map(([key]) => key)).add('embed').add('v');

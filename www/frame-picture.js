@@ -69,6 +69,7 @@ async function drawnAt(density, then) {
   }
 }
 
+/** The pieces on one sheet, below the words. */
 async function sheetOf(pieces, words, head, fits) {
   const { left, top, wide, high } = extent(pieces, head);
   const sheet = document.createElement('canvas');

@@ -16,6 +16,8 @@
  * @module
  */
 
+import { EMBED_KEYS, pairs } from './parts.js';
+
 /** The version of the messages. */
 const VERSION = 1;
 /** Milliseconds that a picture may take before a `set` is answered without it. */
@@ -157,6 +159,9 @@ async function change(call, link) {
   const before = lab.lab_link();
   const next = nextPicture(PAINTING);
   const problems = [...(lab[call](link.replace(/^#/, '')) ?? [])];
+  for (const [key, value] of call === 'lab_set' ? pairs(link) : []) {
+    if (EMBED_KEYS.includes(key)) problems.push(`${key}: expected a change of numbers or options, got “${value.slice(0, 40)}”. What is shown is settled when the lab loads: load it anew, as a changed attribute does.`);
+  }
   const shown = lab.lab_link() !== before && (await next) === 'painted';
   return { value: { ...state(), problems, painted: shown } };
 }

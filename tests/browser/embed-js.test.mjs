@@ -205,7 +205,7 @@ describe('methods', () => {
     assert.doesNotMatch(said[1].link, /mask|cap|scale/);
     has(said[2].link, 'mask=window(size=3)');
     assert.equal(said[2].problems.length, 2);
-    assert.match(said[2].problems[0], /^show: expected a change of numbers or options, got “weights”.*set the attribute/);
+    assert.match(said[2].problems[0], /^show: expected a change of numbers or options, got “weights”.*changed attribute/);
     assert.match(said[2].problems[1], /^lock: /);
   });
 

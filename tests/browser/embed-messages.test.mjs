@@ -57,6 +57,10 @@ describe('the lab', () => {
     const set = await ask(page, { attentionLab: 1, type: 'set', id: 1, link: 'scale=3&mask=causal' });
     assert.equal(set.ok, true);
     assert.match(set.value.link, /mask=causal/);
+    const shown = await ask(page, { attentionLab: 1, type: 'set', id: 6, link: '#mask=&show=weights' });
+    assert.doesNotMatch(shown.value.link, /mask=|show=/);
+    assert.equal(shown.value.problems.length, 1);
+    assert.match(shown.value.problems[0], /^show: expected a change of numbers or options, got “weights”/);
     const open = await ask(page, { attentionLab: 1, type: 'open', id: 2, link: `#${FRAGMENT.replace('scale=2', 'scale=9')}` });
     assert.match(open.value.link, /scale=9/);
     assert.doesNotMatch(open.value.link, /mask=/);
