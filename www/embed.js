@@ -43,6 +43,8 @@
   ]);
   /** Those that say what an embed shows. It is settled when the lab starts: a change loads it again, with its session. */
   const SHOWN = new Map([...'show controls fixed theme title'.split(' ').map((key) => [key, key]), ['locked', 'lock']]);
+  /** Keys that a change may put back to their defaults, and that hold no numbers of the reader's. */
+  const OPTIONS = new Set('h g nq nk dk dv scale cap norm hidden sink mask pos'.split(' '));
   /** Keys that may come more than once: their attributes hold several, with spaces in between. */
   const SEVERAL = new Set(['mask', 'pos']);
   const OWN = ['src', 'from', 'height', 'min-height', 'max-height', 'resize', 'loading', 'sandbox'];
@@ -345,10 +347,10 @@
         const pairs = this.#pairs(keys);
         const gone = keys.map((name) => KEYS.get(name)).filter((key) => !pairs.some((pair) => pair[0] === key));
         this.#dirty.clear();
-        // What is taken away goes back to its default: a link without it says so.
+        // What is taken away goes back to its default: an option as `set` does it, the rest by a link without it.
         const touched = [...gone, ...pairs.map(([key]) => key)];
-        if (gone.length) this.#tell('open', this.#link === null ? this.#address()?.hash.slice(1) : textOf([...pairsOf(this.#link).filter(([key]) => !touched.includes(key)), ...pairs]), touched);
-        else this.#tell('set', textOf(pairs), touched);
+        if (gone.some((key) => !OPTIONS.has(key))) this.#tell('open', this.#link === null ? this.#address()?.hash.slice(1) : textOf([...pairsOf(this.#link).filter(([key]) => !touched.includes(key)), ...pairs]), touched);
+        else this.#tell('set', textOf([...pairs, ...gone.map((key) => [key, ''])]), touched);
       } else this.#dirty.clear();
     }
 

@@ -103,6 +103,26 @@ describe('attributes', () => {
   });
 });
 
+describe('an attribute that is taken away', () => {
+  test('leaves numbers that no link can carry', async () => {
+    const page = await host(`<attention-lab ${SMALL} mask="causal(align=top_left)"></attention-lab>`);
+    await page.ready();
+    const [before, after, link] = await page.run(async () => {
+      const numbers = Array.from({ length: 64 * 64 }, (_, i) => (i % 97) / 100);
+      const { problems } = await lab.set({ src: 'typed', h: 1, g: 1, nq: 64, nk: 4, dk: 64, dv: 2, Q: numbers });
+      if (problems.length) throw new Error(problems.join(' '));
+      const before = [...(await lab.data()).q];
+      lab.removeAttribute('mask');
+      await until(() => lab.get().then(({ link }) => !/mask=/.test(link)), 'no mask');
+      return [before, [...(await lab.data()).q], (await lab.get()).link];
+    });
+    assert.equal(before.length, 4096);
+    assert.ok(before[5] === 0.05 && before[4095] === (4095 % 97) / 100);
+    assert.doesNotMatch(link, /Q=0/, 'too many for a link');
+    assert.deepEqual(after, before);
+  });
+});
+
 describe('height', () => {
   test('is kept free before the first picture, then follows the content, also when it changes', async () => {
     const page = await host('<p>above</p>');
